@@ -1,0 +1,2 @@
+//! Headline numbers.
+fn main() {}

@@ -1,0 +1,1 @@
+//! Distances and contacts between capsules and deforming triangles.

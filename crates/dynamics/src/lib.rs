@@ -1,0 +1,1 @@
+//! Everything that carries momentum: state, matter, anchors, ties.

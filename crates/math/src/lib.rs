@@ -1,0 +1,1 @@
+//! Vectors, poses, rotations and small solves, the same bits on every machine.

@@ -1,0 +1,1 @@
+//! Triangle surfaces: primitives, checks, repair, readers and writers.

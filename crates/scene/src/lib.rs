@@ -1,0 +1,1 @@
+//! Scene files, the simulation and its step, snapshots, recordings, replay.

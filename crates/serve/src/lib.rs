@@ -1,0 +1,1 @@
+//! The server: HTTP, WebSocket, and the conductor that runs a simulation against the clock.

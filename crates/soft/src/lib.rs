@@ -1,0 +1,1 @@
+//! Tissues: nodal nets by the MESD method.

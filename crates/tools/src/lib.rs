@@ -1,0 +1,1 @@
+//! Instruments: kinematics through a trocar, and what their effectors do to tissue.

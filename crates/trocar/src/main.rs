@@ -1,0 +1,2 @@
+//! The `trocar` program.
+fn main() {}
