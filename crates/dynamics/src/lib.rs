@@ -1,1 +1,29 @@
-//! Everything that carries momentum: state, matter, anchors, ties.
+//! Everything that carries momentum: state, matter, anchors, ties and contacts.
+//!
+//! [`State`] is plain data: for every piece of [`Matter`] its [`Nodes`]. An [`Anchor`] is a point on
+//! any matter. Whatever ties or touches two things is written once, between two anchors, and
+//! solved by impulses that make the end of the substep right ([`solve`]).
+
+pub mod anchor;
+pub mod bodies;
+pub mod cast;
+pub mod constraint;
+pub mod crew;
+pub mod kinematic;
+pub mod masses;
+pub mod matter;
+pub mod rigid;
+pub mod solve;
+pub mod state;
+
+pub use anchor::{Anchor, Local, MatterId, Point};
+pub use bodies::Bodies;
+pub use cast::Cast;
+pub use constraint::{Contact, Tie, TieKind};
+pub use crew::Crew;
+pub use kinematic::Kinematic;
+pub use masses::{Lock, MassNode, Masses};
+pub use matter::{Field, Matter};
+pub use rigid::Rigid;
+pub use solve::{Budget, Outcome};
+pub use state::{Nodes, State};

@@ -1,1 +1,15 @@
-//! Vectors, poses, rotations and small solves, the same bits on every machine.
+//! Vectors, poses, rotations and small statistics, the same bits on every machine.
+//!
+//! `glam` gives the vectors. This crate adds what the engine needs on top of them, with every
+//! transcendental function taken from one place ([`real`]), so that a recording made on one
+//! computer replays on another.
+
+pub mod bounds;
+pub mod pose;
+pub mod real;
+pub mod rotation;
+pub mod statistics;
+
+pub use bounds::Bounds;
+pub use pose::Pose;
+pub use rotation::{angle, skew};

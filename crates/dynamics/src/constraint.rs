@@ -1,0 +1,62 @@
+//! What ties or touches two anchors.
+
+use crate::Anchor;
+use glam::DVec3;
+use serde::{Deserialize, Serialize};
+
+/// What a tie keeps.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub enum TieKind {
+    /// Both anchors at the same point (B30: T3).
+    Point,
+    /// Both anchors at this distance, m, > 0.
+    Distance(f64),
+}
+
+/// Keeps two anchors together.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Tie {
+    /// One end.
+    pub a: Anchor,
+    /// The other end.
+    pub b: Anchor,
+    /// What is kept.
+    pub kind: TieKind,
+    /// Impulse of the last substep on `b`, N·s; the next one starts from it.
+    pub impulse: DVec3,
+}
+
+impl Tie {
+    /// Both anchors at the same point.
+    pub fn point(a: Anchor, b: Anchor) -> Self {
+        Self {
+            a,
+            b,
+            kind: TieKind::Point,
+            impulse: DVec3::ZERO,
+        }
+    }
+
+    /// Both anchors at a distance of `length` m.
+    pub fn distance(a: Anchor, b: Anchor, length: f64) -> Self {
+        Self {
+            kind: TieKind::Distance(length),
+            ..Self::point(a, b)
+        }
+    }
+}
+
+/// Keeps a point of tissue on the outside of a hull: blunt contact without friction (K108).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Contact {
+    /// On the hull's axis.
+    pub a: Anchor,
+    /// On the tissue.
+    pub b: Anchor,
+    /// From the hull to the tissue, unit length.
+    pub normal: DVec3,
+    /// How far `b` has to stay from `a` along the normal, m: the hull's radius.
+    pub distance: f64,
+    /// Impulse of this substep on `b` along the normal, N·s, ≥ 0.
+    pub impulse: f64,
+}

@@ -1,0 +1,201 @@
+//! Threads for the step: a fixed crew that spins briefly between stages, so that handing it work
+//! costs microseconds and never allocates.
+
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::{
+        Arc, Condvar, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
+    },
+    thread::JoinHandle,
+};
+
+/// How often a waiting thread looks for work before it sleeps: about 20 µs, a stage's length.
+const SPINS: u32 = 2_000;
+
+/// A job: called with every index below `count`, by whichever thread is free.
+#[derive(Clone, Copy)]
+struct Job {
+    work: *const (dyn Fn(usize) + Sync),
+    count: usize,
+}
+
+// SAFETY: the pointee is Sync, and `Crew::run` keeps it alive until every thread has left the job.
+unsafe impl Send for Job {}
+
+#[derive(Default)]
+struct Shared {
+    job: Mutex<Option<Job>>,
+    wake: Condvar,
+    /// Rises by one with every job.
+    epoch: AtomicU64,
+    next: AtomicUsize,
+    busy: AtomicUsize,
+    failed: AtomicBool,
+    stop: AtomicBool,
+}
+
+/// A fixed number of threads, the caller among them. Which thread does what never shows in the
+/// result: every item is worked on by one thread, alone.
+pub struct Crew {
+    shared: Arc<Shared>,
+    helpers: Vec<JoinHandle<()>>,
+}
+
+impl Crew {
+    /// A crew of `threads` (≥ 1), the caller included.
+    pub fn new(threads: usize) -> Self {
+        let shared = Arc::new(Shared::default());
+        let helpers = (1..threads.max(1))
+            .map(|_| {
+                let shared = shared.clone();
+                std::thread::spawn(move || help(&shared))
+            })
+            .collect();
+        Self { shared, helpers }
+    }
+
+    /// Number of threads, the caller included.
+    pub fn threads(&self) -> usize {
+        self.helpers.len() + 1
+    }
+
+    /// Does `work` on every item, spread over the crew.
+    pub fn each<T: Send>(&self, items: &mut [T], work: impl Fn(usize, &mut T) + Sync) {
+        if self.helpers.is_empty() || items.len() < 2 {
+            items
+                .iter_mut()
+                .enumerate()
+                .for_each(|(i, item)| work(i, item));
+            return;
+        }
+        struct Items<T>(*mut T);
+        // SAFETY: threads get disjoint items (below), and T may be sent to them.
+        unsafe impl<T: Send> Sync for Items<T> {}
+        let base = Items(items.as_mut_ptr());
+        let base = &base;
+        self.run(items.len(), &move |i| {
+            // SAFETY: `run` hands out every index below the length exactly once, so this is the
+            // only reference to the item; `items` is borrowed until `run` returns.
+            work(i, unsafe { &mut *base.0.add(i) });
+        });
+    }
+
+    fn run(&self, count: usize, work: &(dyn Fn(usize) + Sync)) {
+        let shared = &*self.shared;
+        // SAFETY: only the lifetime is changed; this function does not return before `busy` is
+        // back to zero, and no thread touches the job after it has left `busy`.
+        let work: *const (dyn Fn(usize) + Sync) = unsafe { std::mem::transmute(work) };
+        {
+            let mut job = lock(&shared.job);
+            *job = Some(Job { work, count });
+            shared.next.store(0, Ordering::Relaxed);
+            shared.busy.store(self.helpers.len(), Ordering::Relaxed);
+            shared.epoch.fetch_add(1, Ordering::Release);
+            shared.wake.notify_all();
+        }
+        take_part(shared, Job { work, count });
+        while shared.busy.load(Ordering::Acquire) > 0 {
+            std::hint::spin_loop();
+            std::thread::yield_now();
+        }
+        assert!(
+            !shared.failed.swap(false, Ordering::Relaxed),
+            "a thread of the step panicked"
+        );
+    }
+}
+
+impl Drop for Crew {
+    fn drop(&mut self) {
+        {
+            let _job = lock(&self.shared.job);
+            self.shared.stop.store(true, Ordering::Relaxed);
+            self.shared.epoch.fetch_add(1, Ordering::Release);
+            self.shared.wake.notify_all();
+        }
+        for helper in self.helpers.drain(..) {
+            // A helper never panics: `take_part` catches what the work throws.
+            let _ = helper.join();
+        }
+    }
+}
+
+fn lock(job: &Mutex<Option<Job>>) -> MutexGuard<'_, Option<Job>> {
+    job.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn take_part(shared: &Shared, job: Job) {
+    let done = catch_unwind(AssertUnwindSafe(|| {
+        loop {
+            let i = shared.next.fetch_add(1, Ordering::Relaxed);
+            if i >= job.count {
+                break;
+            }
+            // SAFETY: `Crew::run` keeps the work alive while any thread is busy with it.
+            unsafe { (*job.work)(i) };
+        }
+    }));
+    if done.is_err() {
+        shared.failed.store(true, Ordering::Relaxed);
+    }
+}
+
+fn help(shared: &Shared) {
+    let mut seen = 0;
+    loop {
+        for _ in 0..SPINS {
+            if shared.epoch.load(Ordering::Acquire) != seen {
+                break;
+            }
+            std::hint::spin_loop();
+        }
+        let job = {
+            let mut job = lock(&shared.job);
+            while shared.epoch.load(Ordering::Acquire) == seen {
+                job = shared
+                    .wake
+                    .wait(job)
+                    .unwrap_or_else(PoisonError::into_inner);
+            }
+            seen = shared.epoch.load(Ordering::Acquire);
+            *job
+        };
+        if shared.stop.load(Ordering::Relaxed) {
+            return;
+        }
+        if let Some(job) = job {
+            take_part(shared, job);
+        }
+        shared.busy.fetch_sub(1, Ordering::Release);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_item_is_worked_on_once_by_any_number_of_threads() {
+        for threads in [1, 2, 3, 8] {
+            let crew = Crew::new(threads);
+            let mut items = vec![0_u64; 1000];
+            for _ in 0..200 {
+                crew.each(&mut items, |i, item| *item += i as u64);
+            }
+            assert!(items.iter().enumerate().all(|(i, x)| *x == 200 * i as u64));
+        }
+    }
+
+    #[test]
+    fn a_panic_reaches_the_caller_and_the_crew_works_on() {
+        let crew = Crew::new(2);
+        let mut items = [0, 1, 2, 3];
+        let thrown = catch_unwind(AssertUnwindSafe(|| {
+            crew.each(&mut items, |i, _| assert!(i != 2));
+        }));
+        assert!(thrown.is_err());
+        crew.each(&mut items, |_, item| *item = 7);
+        assert_eq!(items, [7; 4]);
+    }
+}

@@ -1,0 +1,478 @@
+//! Masses that move by the MESD scheme (K59), alone or carried by fathers (K48).
+//!
+//! Explicit force, implicit damping, the new velocity moves the node:
+//!
+//! ```text
+//! v' = (m v + h f) / (m + d h)        (3.67)
+//! x' = x + B h v'                     (3.68)
+//! ```
+//!
+//! A node with a father is carried along by it: the father's motion of the substep is applied to
+//! the child's position and turns the child's own velocity (the printed (3.48) does not turn it).
+//! Rigid bodies and free particles are masses without damping and without fathers.
+
+use crate::{Nodes, Point, Rigid, rigid::Motion};
+use glam::{DMat3, DQuat, DVec3};
+use serde::{Deserialize, Serialize};
+use trocar_math::skew;
+
+/// No father.
+const NONE: u32 = u32::MAX;
+
+/// Farther than this from the origin (m) a node has left any operating theatre.
+const WORLD_RADIUS: f64 = 1e4;
+
+/// Which axes of a node are locked (K24).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub enum Lock {
+    /// It moves freely.
+    #[default]
+    Free,
+    /// It stays where it is, whatever carries it (K56).
+    Fixed,
+    /// Gains from 0 (locked) to 1 (free) along the axes of a frame.
+    Axes(DVec3, DQuat),
+}
+
+impl Lock {
+    /// The matrix B that scales a displacement.
+    fn gain(&self) -> DMat3 {
+        match *self {
+            Self::Free => DMat3::IDENTITY,
+            Self::Fixed => DMat3::ZERO,
+            Self::Axes(gains, frame) => {
+                let r = DMat3::from_quat(frame);
+                r * DMat3::from_diagonal(gains) * r.transpose()
+            }
+        }
+    }
+}
+
+/// What one node is made of.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MassNode {
+    /// Mass, kg, > 0.
+    pub mass: f64,
+    /// Viscous damping against whatever carries the node, N·s/m, ≥ 0 (K23).
+    pub damping: f64,
+    /// Locked axes.
+    pub lock: Lock,
+    /// Index of the frame that carries it; must come before it.
+    pub father: Option<u32>,
+    /// What resists its turning; frames only.
+    pub rigid: Option<Rigid>,
+}
+
+impl MassNode {
+    /// A free point of `mass` kg.
+    pub fn point(mass: f64) -> Self {
+        Self {
+            mass,
+            damping: 0.0,
+            lock: Lock::Free,
+            father: None,
+            rigid: None,
+        }
+    }
+
+    /// A free rigid body of `mass` kg with principal moments `inertia` (kg·m²).
+    pub fn body(mass: f64, inertia: DVec3) -> Self {
+        Self {
+            rigid: Some(Rigid {
+                inertia: Some(inertia),
+                damping: 0.0,
+            }),
+            ..Self::point(mass)
+        }
+    }
+}
+
+/// Masses, dampings, locks and fathers of a set of nodes: frames first, then points.
+#[derive(Clone, Debug, Default)]
+pub struct Masses {
+    mass: Vec<f64>,
+    damping: Vec<f64>,
+    father: Vec<u32>,
+    lock: Vec<Lock>,
+    /// For each node the index of its gain; 0 is the identity.
+    gain: Vec<u8>,
+    gains: Vec<DMat3>,
+    rigid: Vec<Rigid>,
+    /// True if some frame has a frame as father: then a push on one moves others.
+    nested: bool,
+}
+
+/// Why a set of nodes can't be built.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BadNode {
+    /// Which node.
+    pub node: usize,
+    /// What is wrong with it.
+    pub reason: &'static str,
+}
+
+impl Masses {
+    /// Checks and stores the nodes.
+    pub fn new(nodes: &[MassNode]) -> Result<Self, BadNode> {
+        let mut masses = Self {
+            gains: vec![DMat3::IDENTITY, DMat3::ZERO],
+            ..Self::default()
+        };
+        for (i, node) in nodes.iter().enumerate() {
+            masses
+                .add(node)
+                .map_err(|reason| BadNode { node: i, reason })?;
+        }
+        Ok(masses)
+    }
+
+    fn add(&mut self, node: &MassNode) -> Result<(), &'static str> {
+        if !(node.mass > 0.0 && node.mass.is_finite()) {
+            return Err("its mass must be positive and finite");
+        }
+        if !(node.damping >= 0.0 && node.damping.is_finite()) {
+            return Err("its damping must be at least 0 and finite");
+        }
+        if let Some(rigid) = node.rigid {
+            if self.rigid.len() != self.mass.len() {
+                return Err("frames must come before points");
+            }
+            let sound = rigid
+                .inertia
+                .is_none_or(|j| j.is_finite() && j.min_element() > 0.0);
+            if !sound || !(rigid.damping >= 0.0 && rigid.damping.is_finite()) {
+                return Err("its moments of inertia must be positive and its damping at least 0");
+            }
+            self.rigid.push(rigid);
+        }
+        if let Some(father) = node.father {
+            let known = father as usize;
+            if known >= self.mass.len() || known >= self.rigid.len() {
+                return Err("its father must be a frame that comes before it");
+            }
+            self.nested |= node.rigid.is_some();
+        }
+        self.mass.push(node.mass);
+        self.damping.push(node.damping);
+        self.father.push(node.father.unwrap_or(NONE));
+        self.lock.push(Lock::Free);
+        self.gain.push(0);
+        self.set_lock(self.mass.len() - 1, node.lock)
+    }
+
+    /// Locks or frees the axes of a node.
+    pub fn set_lock(&mut self, node: usize, lock: Lock) -> Result<(), &'static str> {
+        let gain = lock.gain();
+        if !gain.is_finite() {
+            return Err("its axis gains must be finite");
+        }
+        let index = self
+            .gains
+            .iter()
+            .position(|g| *g == gain)
+            .unwrap_or(self.gains.len());
+        let code =
+            u8::try_from(index).map_err(|_| "more than 256 different locks in one matter")?;
+        if index == self.gains.len() {
+            self.gains.push(gain);
+        }
+        self.lock[node] = lock;
+        self.gain[node] = code;
+        Ok(())
+    }
+
+    /// Number of nodes.
+    pub fn len(&self) -> usize {
+        self.mass.len()
+    }
+
+    /// True if there is no node.
+    pub fn is_empty(&self) -> bool {
+        self.mass.is_empty()
+    }
+
+    /// Number of frames.
+    pub fn frames(&self) -> usize {
+        self.rigid.len()
+    }
+
+    /// Mass of each node, kg.
+    pub fn mass(&self) -> &[f64] {
+        &self.mass
+    }
+
+    /// Damping of each node, N·s/m.
+    pub fn damping(&self) -> &[f64] {
+        &self.damping
+    }
+
+    /// What resists the turning of each frame.
+    pub fn rigid(&self) -> &[Rigid] {
+        &self.rigid
+    }
+
+    /// The lock of a node.
+    pub fn lock(&self, node: usize) -> Lock {
+        self.lock[node]
+    }
+
+    /// The frame that carries `node`.
+    pub fn father(&self, node: usize) -> Option<usize> {
+        let father = self.father[node];
+        (father != NONE).then_some(father as usize)
+    }
+
+    /// True if any node is carried by another.
+    pub fn has_fathers(&self) -> bool {
+        self.father.iter().any(|f| *f != NONE)
+    }
+
+    /// Position of a point, m.
+    pub fn position(&self, nodes: &Nodes, at: &Point) -> DVec3 {
+        let i = at.node as usize;
+        match nodes.orientation.get(i) {
+            Some(q) => nodes.position[i] + *q * at.offset,
+            None => nodes.position[i],
+        }
+    }
+
+    /// Velocity of a point, m/s: its own and that of everything that carries it (v + ω × r).
+    pub fn velocity(&self, nodes: &Nodes, at: &Point) -> DVec3 {
+        let i = at.node as usize;
+        let v = self.node_velocity(nodes, i);
+        match nodes.orientation.get(i) {
+            Some(q) => v + self.frame_spin(nodes, i).cross(*q * at.offset),
+            None => v,
+        }
+    }
+
+    /// Velocity of a node, carried motion included, m/s.
+    pub fn node_velocity(&self, nodes: &Nodes, i: usize) -> DVec3 {
+        let own = nodes.velocity[i];
+        match self.father(i) {
+            None => self.gained(i, own),
+            Some(f) => {
+                let arm = nodes.position[i] - nodes.position[f];
+                let carried = self.node_velocity(nodes, f) + self.frame_spin(nodes, f).cross(arm);
+                self.gained(i, own + carried)
+            }
+        }
+    }
+
+    /// Spin of a frame, carried motion included, rad/s.
+    pub fn frame_spin(&self, nodes: &Nodes, i: usize) -> DVec3 {
+        match self.father(i) {
+            None => nodes.spin[i],
+            Some(f) => nodes.spin[i] + self.frame_spin(nodes, f),
+        }
+    }
+
+    /// Works out where every frame will be after `h` seconds, fathers first.
+    pub fn plan(&self, nodes: &mut Nodes, h: f64) {
+        for z in 0..self.rigid.len() {
+            self.plan_frame(nodes, z, h);
+        }
+    }
+
+    fn plan_frame(&self, nodes: &mut Nodes, z: usize, h: f64) {
+        let velocity = self.next_velocity(nodes, z, h);
+        let (orientation, spin) =
+            self.rigid[z].turned(nodes.orientation[z], nodes.spin[z], nodes.torque[z], h);
+        let own = Motion {
+            position: nodes.position[z] + velocity * h,
+            velocity,
+            orientation,
+            spin,
+            turn: DMat3::IDENTITY,
+        };
+        let mut next = match self.father(z) {
+            None => own,
+            Some(f) => {
+                let father = &nodes.ahead[f];
+                let carried = DQuat::from_mat3(&father.turn);
+                Motion {
+                    position: father.position + father.turn * (own.position - nodes.position[f]),
+                    velocity: father.turn * velocity,
+                    orientation: (carried * orientation).normalize(),
+                    spin: father.turn * spin,
+                    turn: DMat3::IDENTITY,
+                }
+            }
+        };
+        next.position = nodes.position[z] + self.gained(z, next.position - nodes.position[z]);
+        next.velocity = self.gained(z, next.velocity);
+        next.turn = DMat3::from_quat(next.orientation * nodes.orientation[z].conjugate());
+        nodes.ahead[z] = next;
+    }
+
+    /// Where a point will be after `h` seconds; valid after [`plan`](Self::plan) with the same `h`.
+    pub fn preview(&self, nodes: &Nodes, at: &Point, h: f64) -> DVec3 {
+        let i = at.node as usize;
+        match nodes.ahead.get(i) {
+            Some(frame) => frame.position + frame.orientation * at.offset,
+            None => self.next_point(nodes, i, h).0,
+        }
+    }
+
+    /// Moves everything by `h` seconds. False if a number is no longer finite or a node has left
+    /// the world.
+    pub fn advance(&self, nodes: &mut Nodes, h: f64) -> bool {
+        let frames = self.rigid.len();
+        // Any NaN or infinity makes the sum one; the extent catches runaway numbers.
+        let (mut sum, mut extent) = (DVec3::ZERO, DVec3::ZERO);
+        for i in frames..self.mass.len() {
+            let (position, velocity) = self.next_point(nodes, i, h);
+            nodes.position[i] = position;
+            nodes.velocity[i] = velocity;
+            sum += position + velocity;
+            extent = extent.max(position.abs());
+        }
+        for z in 0..frames {
+            let next = nodes.ahead[z];
+            nodes.position[z] = next.position;
+            nodes.velocity[z] = next.velocity;
+            nodes.orientation[z] = next.orientation;
+            nodes.spin[z] = next.spin;
+            sum += next.position + next.velocity + next.spin;
+            sum += next.orientation.xyz() * next.orientation.w;
+            extent = extent.max(next.position.abs());
+        }
+        sum.is_finite() && extent.max_element() < WORLD_RADIUS
+    }
+
+    /// ∂ preview(`a`) / ∂ impulse(`b`), m/(N·s): the derivative of the scheme above.
+    pub fn response(&self, nodes: &Nodes, a: &Point, b: &Point, h: f64) -> DMat3 {
+        let i = b.node as usize;
+        let mut moved = Moved {
+            shift: DMat3::from_diagonal(DVec3::splat(h / (self.mass[i] + self.damping[i] * h))),
+            turn: DMat3::ZERO,
+        };
+        if let Some(rigid) = self.rigid.get(i) {
+            let (q, spin, torque) = (nodes.orientation[i], nodes.spin[i], nodes.torque[i]);
+            moved.turn = rigid.turn_response(q, spin, torque, h) * skew(q * b.offset);
+        }
+        if let Some(f) = self.father(i) {
+            moved.shift = nodes.ahead[f].turn * moved.shift;
+            moved.turn = nodes.ahead[f].turn * moved.turn;
+        }
+        moved.shift = self.gains[self.gain[i] as usize] * moved.shift;
+        let arm = |j: usize, f: usize| {
+            let own = nodes.position[j] - nodes.position[f] + self.next_velocity(nodes, j, h) * h;
+            nodes.ahead[f].turn * own
+        };
+        self.carried(a, i, moved, &arm, &|z| nodes.ahead[z].orientation)
+    }
+
+    /// ∂ velocity(`a`) / ∂ impulse(`b`), 1/kg.
+    pub fn mobility(&self, nodes: &Nodes, a: &Point, b: &Point) -> DMat3 {
+        let i = b.node as usize;
+        let mut moved = Moved {
+            shift: self.gains[self.gain[i] as usize] * (1.0 / self.mass[i]),
+            turn: DMat3::ZERO,
+        };
+        if let Some(rigid) = self.rigid.get(i) {
+            let q = nodes.orientation[i];
+            moved.turn = rigid.inverse_inertia(q) * skew(q * b.offset);
+        }
+        let arm = |j: usize, f: usize| nodes.position[j] - nodes.position[f];
+        self.carried(a, i, moved, &arm, &|z| nodes.orientation[z])
+    }
+
+    /// An impulse on a point, N·s. `h` is the substep that was planned, 0 if none was.
+    pub fn push(&self, nodes: &mut Nodes, at: &Point, impulse: DVec3, h: f64) {
+        let i = at.node as usize;
+        nodes.velocity[i] += impulse / self.mass[i];
+        if let Some(rigid) = self.rigid.get(i) {
+            let q = nodes.orientation[i];
+            nodes.spin[i] += rigid.inverse_inertia(q) * (q * at.offset).cross(impulse);
+            if h > 0.0 {
+                // Children come after their fathers, so replanning onwards reaches all of them.
+                let end = if self.nested { self.rigid.len() } else { i + 1 };
+                (i..end).for_each(|z| self.plan_frame(nodes, z, h));
+            }
+        }
+    }
+
+    /// How `a` follows when node `from` moves by `moved`, passed down from father to child.
+    /// `arm` is what a child's lock has not yet shortened.
+    fn carried(
+        &self,
+        a: &Point,
+        from: usize,
+        moved: Moved,
+        arm: &dyn Fn(usize, usize) -> DVec3,
+        orientation: &dyn Fn(usize) -> DQuat,
+    ) -> DMat3 {
+        let node = a.node as usize;
+        match self.carried_node(node, from, moved, arm) {
+            None => DMat3::ZERO,
+            Some(moved) if node < self.rigid.len() => {
+                moved.shift - skew(orientation(node) * a.offset) * moved.turn
+            }
+            Some(moved) => moved.shift,
+        }
+    }
+
+    fn carried_node(
+        &self,
+        node: usize,
+        from: usize,
+        moved: Moved,
+        arm: &dyn Fn(usize, usize) -> DVec3,
+    ) -> Option<Moved> {
+        if node == from {
+            return Some(moved);
+        }
+        let father = self.father(node)?;
+        let moved = self.carried_node(father, from, moved, arm)?;
+        let gain = self.gains[self.gain[node] as usize];
+        Some(Moved {
+            shift: gain * (moved.shift - skew(arm(node, father)) * moved.turn),
+            turn: moved.turn,
+        })
+    }
+
+    /// New own velocity before it is turned or locked (3.67).
+    #[inline]
+    fn next_velocity(&self, nodes: &Nodes, i: usize, h: f64) -> DVec3 {
+        let m = self.mass[i];
+        (nodes.velocity[i] * m + nodes.force[i] * h) / (m + self.damping[i] * h)
+    }
+
+    /// New position and own velocity of a point (3.68), carried by its father.
+    #[inline]
+    fn next_point(&self, nodes: &Nodes, i: usize, h: f64) -> (DVec3, DVec3) {
+        let velocity = self.next_velocity(nodes, i, h);
+        let (shift, velocity) = match self.father(i) {
+            None => (velocity * h, velocity),
+            Some(f) => {
+                let father = &nodes.ahead[f];
+                let own = nodes.position[i] - nodes.position[f] + velocity * h;
+                let position = father.position + father.turn * own;
+                (position - nodes.position[i], father.turn * velocity)
+            }
+        };
+        (
+            nodes.position[i] + self.gained(i, shift),
+            self.gained(i, velocity),
+        )
+    }
+
+    #[inline]
+    fn gained(&self, i: usize, v: DVec3) -> DVec3 {
+        match self.gain[i] {
+            0 => v,
+            code => self.gains[code as usize] * v,
+        }
+    }
+}
+
+/// How a node moves for a unit impulse somewhere: by how much, and how far it turns.
+#[derive(Clone, Copy)]
+struct Moved {
+    shift: DMat3,
+    turn: DMat3,
+}
+
+#[cfg(test)]
+mod tests;

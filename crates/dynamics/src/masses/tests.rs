@@ -1,0 +1,220 @@
+use super::*;
+use trocar_math::rotation;
+
+/// A grandfather frame, a frame it carries, and points on each: free, damped, locked.
+fn family() -> (Masses, Nodes) {
+    let lock = Lock::Axes(
+        DVec3::new(1.0, 0.0, 1.0),
+        rotation::from_scaled_axis(DVec3::new(0.1, 0.6, 0.2)),
+    );
+    let frame = |father| MassNode {
+        damping: 0.4,
+        father,
+        rigid: Some(Rigid {
+            inertia: Some(DVec3::new(0.002, 0.001, 0.004)),
+            damping: 1e-3,
+        }),
+        ..MassNode::point(0.3)
+    };
+    let point = |father, lock| MassNode {
+        damping: 0.2,
+        father,
+        lock,
+        ..MassNode::point(0.05)
+    };
+    let masses = Masses::new(&[
+        frame(None),
+        frame(Some(0)),
+        point(None, Lock::Free),
+        point(Some(0), Lock::Free),
+        point(Some(1), lock),
+        point(Some(1), Lock::Fixed),
+    ])
+    .unwrap();
+    let q = rotation::from_scaled_axis(DVec3::new(0.2, -0.4, 0.9));
+    let mut nodes = Nodes::at_rest(
+        &[(DVec3::ZERO, q), (DVec3::new(0.1, 0.0, 0.05), q * q)],
+        &[
+            DVec3::ONE,
+            DVec3::new(0.0, 0.2, 0.0),
+            DVec3::new(0.2, 0.1, 0.0),
+            DVec3::new(0.1, 0.1, 0.1),
+        ],
+    );
+    for i in 0..nodes.len() {
+        let s = i as f64;
+        nodes.velocity[i] = DVec3::new(0.3 - s, 0.2 * s, 1.0);
+        nodes.force[i] = DVec3::new(1.0, -s, 0.5 * s);
+    }
+    nodes.spin = vec![DVec3::new(4.0, -2.0, 3.0), DVec3::new(-1.0, 5.0, 2.0)];
+    nodes.torque = vec![DVec3::new(0.01, 0.02, -0.01), DVec3::new(-0.02, 0.0, 0.01)];
+    (masses, nodes)
+}
+
+fn points() -> Vec<Point> {
+    let mut points: Vec<Point> = (0..6)
+        .map(|node| Point {
+            node,
+            offset: DVec3::ZERO,
+        })
+        .collect();
+    points.push(Point {
+        node: 0,
+        offset: DVec3::new(0.1, -0.05, 0.2),
+    });
+    points.push(Point {
+        node: 1,
+        offset: DVec3::new(-0.1, 0.05, 0.1),
+    });
+    points
+}
+
+/// Measures ∂ value / ∂ impulse by central differences.
+fn measured(
+    masses: &Masses,
+    nodes: &Nodes,
+    b: &Point,
+    h: f64,
+    value: impl Fn(&Nodes) -> DVec3,
+) -> DMat3 {
+    let e = 1e-6;
+    let column = |axis: DVec3| {
+        let pushed = |e: f64| {
+            let mut nodes = nodes.clone();
+            masses.push(&mut nodes, b, axis * e, h);
+            value(&nodes)
+        };
+        (pushed(e) - pushed(-e)) / (2.0 * e)
+    };
+    DMat3::from_cols(column(DVec3::X), column(DVec3::Y), column(DVec3::Z))
+}
+
+fn distance(a: DMat3, b: DMat3) -> f64 {
+    (a - b)
+        .to_cols_array()
+        .iter()
+        .fold(0.0, |m, x| x.abs().max(m))
+}
+
+#[test]
+fn response_is_the_derivative_of_the_preview() {
+    let (masses, mut nodes) = family();
+    let h = 0.01;
+    masses.plan(&mut nodes, h);
+    for b in points() {
+        for a in points() {
+            let expected = measured(&masses, &nodes, &b, h, |n| masses.preview(n, &a, h));
+            let response = masses.response(&nodes, &a, &b, h);
+            assert!(
+                distance(response, expected) < 1e-7,
+                "{a:?} {b:?}\n{response}\n{expected}"
+            );
+        }
+    }
+}
+
+#[test]
+fn mobility_is_the_derivative_of_the_velocity() {
+    let (masses, nodes) = family();
+    for b in points() {
+        for a in points() {
+            let expected = measured(&masses, &nodes, &b, 0.0, |n| masses.velocity(n, &a));
+            let mobility = masses.mobility(&nodes, &a, &b);
+            assert!(
+                distance(mobility, expected) < 1e-6,
+                "{a:?} {b:?}\n{mobility}\n{expected}"
+            );
+        }
+    }
+}
+
+#[test]
+fn advance_goes_where_preview_said() {
+    let (masses, mut nodes) = family();
+    let h = 0.01;
+    masses.plan(&mut nodes, h);
+    let said: Vec<DVec3> = points()
+        .iter()
+        .map(|p| masses.preview(&nodes, p, h))
+        .collect();
+    assert!(masses.advance(&mut nodes, h));
+    for (point, said) in points().iter().zip(said) {
+        assert!((masses.position(&nodes, point) - said).length() < 1e-15);
+    }
+}
+
+#[test]
+fn velocity_is_the_rate_at_which_a_point_moves() {
+    let (masses, mut nodes) = family();
+    nodes.force.fill(DVec3::ZERO);
+    nodes.torque.fill(DVec3::ZERO);
+    let before = nodes.clone();
+    let h = 1e-7;
+    masses.plan(&mut nodes, h);
+    masses.advance(&mut nodes, h);
+    for p in points() {
+        let rate = (masses.position(&nodes, &p) - masses.position(&before, &p)) / h;
+        let velocity = masses.velocity(&before, &p);
+        assert!((rate - velocity).length() < 1e-4, "{p:?} {rate} {velocity}");
+    }
+}
+
+#[test]
+fn a_child_turns_with_its_father() {
+    let father = MassNode::body(1.0, DVec3::ONE);
+    let child = MassNode {
+        father: Some(0),
+        ..MassNode::point(0.01)
+    };
+    let masses = Masses::new(&[father, child]).unwrap();
+    let mut nodes = Nodes::at_rest(&[(DVec3::ZERO, DQuat::IDENTITY)], &[DVec3::X]);
+    nodes.spin[0] = DVec3::Z;
+    for _ in 0..1000 {
+        masses.plan(&mut nodes, 1e-3);
+        masses.advance(&mut nodes, 1e-3);
+    }
+    let expected = rotation::from_scaled_axis(DVec3::Z) * DVec3::X;
+    assert!((nodes.position[1] - expected).length() < 1e-12);
+}
+
+#[test]
+fn free_fall_follows_the_closed_form_of_the_scheme() {
+    let masses = Masses::new(&[MassNode::point(0.5)]).unwrap();
+    let mut nodes = Nodes::at_rest(&[], &[DVec3::ZERO]);
+    let (h, n, g) = (1e-3, 1000.0, DVec3::new(0.0, -9.81, 0.0));
+    for _ in 0..n as usize {
+        nodes.force[0] = g * 0.5;
+        masses.plan(&mut nodes, h);
+        masses.advance(&mut nodes, h);
+    }
+    assert!((nodes.velocity[0] - g * (n * h)).length() < 1e-12);
+    assert!((nodes.position[0] - g * (0.5 * h * h * n * (n + 1.0))).length() < 1e-12);
+}
+
+#[test]
+fn nonsense_is_refused_and_runaway_numbers_are_noticed() {
+    assert_eq!(Masses::new(&[MassNode::point(0.0)]).unwrap_err().node, 0);
+    assert!(Masses::new(&[MassNode::point(f64::NAN)]).is_err());
+    assert!(
+        Masses::new(&[MassNode {
+            damping: -1.0,
+            ..MassNode::point(1.0)
+        }])
+        .is_err()
+    );
+    assert!(
+        Masses::new(&[MassNode {
+            father: Some(0),
+            ..MassNode::point(1.0)
+        }])
+        .is_err()
+    );
+    assert!(Masses::new(&[MassNode::point(1.0), MassNode::body(1.0, DVec3::ONE)]).is_err());
+
+    let masses = Masses::new(&[MassNode::point(1.0), MassNode::point(1.0)]).unwrap();
+    for bad in [f64::NAN, f64::INFINITY, 1e9] {
+        let mut nodes = Nodes::at_rest(&[], &[DVec3::ZERO, DVec3::ZERO]);
+        nodes.velocity[0].y = bad;
+        assert!(!masses.advance(&mut nodes, 0.1), "{bad}");
+    }
+}

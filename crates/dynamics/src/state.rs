@@ -1,0 +1,99 @@
+//! The state of a simulation: plain data that can be copied, stored and hashed.
+
+use crate::rigid::Motion;
+use glam::{DQuat, DVec3};
+use serde::{Deserialize, Serialize};
+
+/// Everything that moves, at one time.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct State {
+    /// Simulated time, s.
+    pub time: f64,
+    /// One share for each piece of matter, indexed by [`MatterId`](crate::MatterId).
+    pub nodes: Vec<Nodes>,
+}
+
+/// One matter's share of the state, a structure of arrays.
+///
+/// The first `orientation.len()` nodes have an orientation: they are rigid bodies (K21: Z-nodes),
+/// called *frames*. The nodes after them are points. A share of its own for each matter lets it
+/// grow when torn and be advanced on its own thread without moving anybody else's data.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Nodes {
+    /// Position in the world, m.
+    pub position: Vec<DVec3>,
+    /// Velocity, m/s, along the world's axes. A node that has a father stores its *own* velocity,
+    /// relative to being carried along; see [`Masses::velocity`](crate::Masses::velocity).
+    pub velocity: Vec<DVec3>,
+    /// Orientation of each frame.
+    pub orientation: Vec<DQuat>,
+    /// Angular velocity of each frame, rad/s, along the world's axes; a frame's own, like `velocity`.
+    pub spin: Vec<DVec3>,
+    /// Forces gathered in this substep, N. Written by `force`, read by `aim` and `advance`.
+    #[serde(skip)]
+    pub force: Vec<DVec3>,
+    /// Torques gathered in this substep on each frame, N·m.
+    #[serde(skip)]
+    pub torque: Vec<DVec3>,
+    /// Where each frame will be at the end of the substep, as planned after `force` and kept
+    /// up to date by every push.
+    #[serde(skip)]
+    pub ahead: Vec<Motion>,
+}
+
+impl Nodes {
+    /// Nodes at rest: `frames` first, then `points`.
+    pub fn at_rest(frames: &[(DVec3, DQuat)], points: &[DVec3]) -> Self {
+        let mut nodes = Self {
+            position: frames
+                .iter()
+                .map(|f| f.0)
+                .chain(points.iter().copied())
+                .collect(),
+            velocity: vec![DVec3::ZERO; frames.len() + points.len()],
+            orientation: frames.iter().map(|f| f.1).collect(),
+            spin: vec![DVec3::ZERO; frames.len()],
+            ..Self::default()
+        };
+        nodes.make_ready();
+        nodes
+    }
+
+    /// Number of nodes.
+    pub fn len(&self) -> usize {
+        self.position.len()
+    }
+
+    /// True if there is no node.
+    pub fn is_empty(&self) -> bool {
+        self.position.is_empty()
+    }
+
+    /// Number of nodes that have an orientation.
+    pub fn frames(&self) -> usize {
+        self.orientation.len()
+    }
+
+    /// Sizes what is not stored; needed after a share was read from a snapshot.
+    pub fn make_ready(&mut self) {
+        self.force.resize(self.position.len(), DVec3::ZERO);
+        self.torque.resize(self.orientation.len(), DVec3::ZERO);
+        self.ahead.resize(self.orientation.len(), Motion::default());
+    }
+
+    /// True if the stored arrays fit together; a snapshot that fails this is refused.
+    pub fn is_consistent(&self) -> bool {
+        self.velocity.len() == self.position.len()
+            && self.spin.len() == self.orientation.len()
+            && self.orientation.len() <= self.position.len()
+    }
+
+    /// Copies the stored arrays of `other`, which has the same sizes, without allocating.
+    pub fn copy_from(&mut self, other: &Self) {
+        self.position.clone_from(&other.position);
+        self.velocity.clone_from(&other.velocity);
+        self.orientation.clone_from(&other.orientation);
+        self.spin.clone_from(&other.spin);
+        self.make_ready();
+    }
+}
