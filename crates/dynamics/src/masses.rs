@@ -140,7 +140,7 @@ impl Masses {
             let sound = rigid
                 .inertia
                 .is_none_or(|j| j.is_finite() && j.min_element() > 0.0);
-            if !sound || !(rigid.damping >= 0.0 && rigid.damping.is_finite()) {
+            if !(sound && rigid.damping >= 0.0 && rigid.damping.is_finite()) {
                 return Err("its moments of inertia must be positive and its damping at least 0");
             }
             self.rigid.push(rigid);

@@ -1,1 +1,18 @@
-//! Tissues: nodal nets by the MESD method.
+//! Tissues: nodal nets by the MESD method (Kuhn 1997).
+//!
+//! A [`Net`] is a set of masses joined by connection elements, with a memory of its shape and a
+//! hierarchy of fathers that carry their children. [`primitive`] builds the three shapes the
+//! method is made for: organ, pipe and sheet. [`Hyper`] nodes couple nets. [`stability`] says how
+//! long a substep may be.
+
+pub mod element;
+pub mod hyper;
+pub mod net;
+pub mod primitive;
+pub mod stability;
+
+pub use element::{Base, Element, Input, Law};
+pub use hyper::Hyper;
+pub use net::{Net, NetError, NetParts, NodeFlags};
+pub use primitive::Material;
+pub use stability::StepBounds;

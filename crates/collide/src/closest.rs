@@ -1,0 +1,212 @@
+//! Closest points: the mathematics, one pair of primitives each.
+
+use glam::DVec3;
+
+/// Closest points of a segment and something else.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SegmentPair {
+    /// Where on the first segment, from 0 to 1.
+    pub along: f64,
+    /// Barycentric weights on the triangle, or of the two ends of the other segment (third is 0).
+    pub weights: [f64; 3],
+    /// Square of the distance, m².
+    pub distance_squared: f64,
+}
+
+/// Parameter in [0, 1] of the point of segment `a`–`b` that is closest to `p` (K92, without the
+/// square root). A segment without length is its first point.
+#[inline]
+pub fn on_segment(p: DVec3, a: DVec3, b: DVec3) -> f64 {
+    let ab = b - a;
+    let length_squared = ab.length_squared();
+    if length_squared == 0.0 {
+        return 0.0;
+    }
+    ((p - a).dot(ab) / length_squared).clamp(0.0, 1.0)
+}
+
+/// Parameters in [0, 1] of the closest points of segments `a0`–`a1` and `b0`–`b1`.
+pub fn segment_segment(a0: DVec3, a1: DVec3, b0: DVec3, b1: DVec3) -> (f64, f64) {
+    let (d, e, r) = (a1 - a0, b1 - b0, a0 - b0);
+    let (dd, ee, de) = (d.length_squared(), e.length_squared(), d.dot(e));
+    let (dr, er) = (d.dot(r), e.dot(r));
+    if ee == 0.0 {
+        return (on_segment(b0, a0, a1), 0.0);
+    }
+    let denominator = dd * ee - de * de;
+    // Parallel to rounding: any point of the overlap will do, start from the first end.
+    let mut s = if denominator > 1e-14 * dd * ee {
+        ((de * er - ee * dr) / denominator).clamp(0.0, 1.0)
+    } else {
+        0.0
+    };
+    let mut t = (de * s + er) / ee;
+    if !(0.0..=1.0).contains(&t) {
+        t = t.clamp(0.0, 1.0);
+        s = if dd > 0.0 {
+            ((de * t - dr) / dd).clamp(0.0, 1.0)
+        } else {
+            0.0
+        };
+    }
+    (s, t)
+}
+
+/// Barycentric weights of the point of triangle `t` that is closest to `p`.
+pub fn on_triangle(p: DVec3, t: [DVec3; 3]) -> [f64; 3] {
+    let (ab, ac) = (t[1] - t[0], t[2] - t[0]);
+    let normal = ab.cross(ac);
+    let area = normal.length_squared();
+    if area > 0.0 {
+        let ap = p - t[0];
+        let v = ap.cross(ac).dot(normal) / area;
+        let w = ab.cross(ap).dot(normal) / area;
+        if v >= 0.0 && w >= 0.0 && v + w <= 1.0 {
+            return [1.0 - v - w, v, w];
+        }
+    }
+    // Outside the triangle, or the triangle has no area: the closest of its sides.
+    let mut best = ([1.0, 0.0, 0.0], f64::INFINITY);
+    for (i, j) in [(0, 1), (1, 2), (2, 0)] {
+        let s = on_segment(p, t[i], t[j]);
+        let distance = t[i].lerp(t[j], s).distance_squared(p);
+        if distance < best.1 {
+            let mut weights = [0.0; 3];
+            weights[i] = 1.0 - s;
+            weights[j] = s;
+            best = (weights, distance);
+        }
+    }
+    best.0
+}
+
+/// Closest points of segment `a`–`b` and triangle `t`. If the segment pierces the triangle, the
+/// distance is zero.
+pub fn segment_triangle(a: DVec3, b: DVec3, t: [DVec3; 3]) -> SegmentPair {
+    if let Some((along, weights)) = piercing(a, b, t) {
+        return SegmentPair {
+            along,
+            weights,
+            distance_squared: 0.0,
+        };
+    }
+    // Otherwise the closest pair is an end over the face, or the segment against a side.
+    let mut best = SegmentPair {
+        along: 0.0,
+        weights: [1.0, 0.0, 0.0],
+        distance_squared: f64::INFINITY,
+    };
+    for (along, p) in [(0.0, a), (1.0, b)] {
+        let weights = on_triangle(p, t);
+        let distance_squared = point(t, weights).distance_squared(p);
+        if distance_squared < best.distance_squared {
+            best = SegmentPair {
+                along,
+                weights,
+                distance_squared,
+            };
+        }
+    }
+    for (i, j) in [(0, 1), (1, 2), (2, 0)] {
+        let (along, s) = segment_segment(a, b, t[i], t[j]);
+        let distance_squared = a.lerp(b, along).distance_squared(t[i].lerp(t[j], s));
+        if distance_squared < best.distance_squared {
+            let mut weights = [0.0; 3];
+            weights[i] = 1.0 - s;
+            weights[j] = s;
+            best = SegmentPair {
+                along,
+                weights,
+                distance_squared,
+            };
+        }
+    }
+    best
+}
+
+/// The point of a triangle with the given weights.
+#[inline]
+pub fn point(t: [DVec3; 3], weights: [f64; 3]) -> DVec3 {
+    t[0] * weights[0] + t[1] * weights[1] + t[2] * weights[2]
+}
+
+fn piercing(a: DVec3, b: DVec3, t: [DVec3; 3]) -> Option<(f64, [f64; 3])> {
+    let normal = (t[1] - t[0]).cross(t[2] - t[0]);
+    let (from, to) = (normal.dot(a - t[0]), normal.dot(b - t[0]));
+    if from * to > 0.0 || from == to {
+        return None;
+    }
+    let along = from / (from - to);
+    let p = a.lerp(b, along);
+    let area = normal.length_squared();
+    let v = (p - t[0]).cross(t[2] - t[0]).dot(normal) / area;
+    let w = (t[1] - t[0]).cross(p - t[0]).dot(normal) / area;
+    (v >= 0.0 && w >= 0.0 && v + w <= 1.0).then_some((along, [1.0 - v - w, v, w]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn vector() -> impl Strategy<Value = DVec3> {
+        // Small integers make parallel, touching and degenerate cases common.
+        prop_oneof![
+            prop::array::uniform3(-1.0..1.0).prop_map(DVec3::from_array),
+            prop::array::uniform3(-2..3_i32).prop_map(|v| DVec3::from_array(v.map(f64::from))),
+        ]
+    }
+
+    /// The least distance found on a grid, never below the true one.
+    fn sampled(a: DVec3, b: DVec3, t: [DVec3; 3]) -> f64 {
+        let n = 24;
+        let mut best = f64::INFINITY;
+        for i in 0..=n {
+            let p = a.lerp(b, f64::from(i) / f64::from(n));
+            best = best.min(point(t, on_triangle(p, t)).distance(p));
+        }
+        best
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+
+        #[test]
+        fn no_point_of_a_triangle_is_closer(p in vector(), t in prop::array::uniform3(vector())) {
+            let weights = on_triangle(p, t);
+            prop_assert!(weights.iter().all(|w| (-1e-12..=1.0 + 1e-12).contains(w)));
+            let best = point(t, weights).distance(p);
+            for i in 0..=10 {
+                for j in 0..=(10 - i) {
+                    let (u, v) = (f64::from(i) / 10.0, f64::from(j) / 10.0);
+                    prop_assert!(best <= point(t, [1.0 - u - v, u, v]).distance(p) + 1e-9);
+                }
+            }
+        }
+
+        #[test]
+        fn a_segment_and_a_triangle_are_as_close_as_sampling_says(
+            a in vector(), b in vector(), t in prop::array::uniform3(vector()),
+        ) {
+            let pair = segment_triangle(a, b, t);
+            let distance = pair.distance_squared.sqrt();
+            let stated = a.lerp(b, pair.along).distance(point(t, pair.weights));
+            prop_assert!((stated - distance).abs() < 1e-7, "{stated} {distance}");
+            let sampled = sampled(a, b, t);
+            prop_assert!(distance <= sampled + 1e-9);
+            prop_assert!(distance >= sampled - (b - a).length() / 24.0 - 1e-9);
+        }
+
+        #[test]
+        fn segments_are_as_close_as_sampling_says(
+            a in vector(), b in vector(), c in vector(), d in vector(),
+        ) {
+            let (s, t) = segment_segment(a, b, c, d);
+            let best = a.lerp(b, s).distance(c.lerp(d, t));
+            for i in 0..=20 {
+                let p = a.lerp(b, f64::from(i) / 20.0);
+                prop_assert!(best <= c.lerp(d, on_segment(p, c, d)).distance(p) + 1e-7);
+            }
+        }
+    }
+}

@@ -1,0 +1,279 @@
+//! Connection elements (K30–K33, K35, K40, K41): the mathematics of one element each.
+
+use glam::{DQuat, DVec3};
+use serde::{Deserialize, Serialize};
+use std::f64::consts::PI;
+use trocar_math::{angle, rotation};
+
+/// Shorter than this (m) an element has no direction, and so no force: a thousandth of a micron,
+/// far below any cell of tissue.
+const NO_LENGTH: f64 = 1e-12;
+
+/// What an element measures between its two nodes (K32).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Input {
+    /// Their distance: a spring.
+    Distance,
+    /// Their relative velocity: a damper.
+    Velocity,
+}
+
+/// The base function of an element (K35).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Base {
+    /// F = k Δe (3.33).
+    #[default]
+    Linear,
+    /// F = ±k Δe², with the sign of Δe (3.34).
+    Quadratic,
+}
+
+impl Base {
+    /// Force for the transformed input `x`, for constant `k`.
+    #[inline]
+    pub fn force(self, k: f64, x: f64) -> f64 {
+        match self {
+            Self::Linear => k * x,
+            Self::Quadratic => k * x * x.abs(),
+        }
+    }
+}
+
+/// How an element answers: input, piecewise linear transform, base function (K31, K33, K35).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Law {
+    /// What is measured.
+    pub input: Input,
+    /// The base function.
+    pub base: Base,
+    /// Constant k: N/m or N/m² for springs, N·s/m or N·s²/m² for dampers. ≥ 0.
+    pub constant: f64,
+    /// Gain b of the input below and above the rest length: Δe = b (e − l₀) (3.31). (1, 1) is
+    /// the plain element, (0, 1) bears tension only. ≥ 0. A damper uses the second.
+    pub gain: [f64; 2],
+}
+
+impl Law {
+    /// A linear spring of `stiffness` N/m.
+    pub fn spring(stiffness: f64) -> Self {
+        Self {
+            input: Input::Distance,
+            base: Base::Linear,
+            constant: stiffness,
+            gain: [1.0; 2],
+        }
+    }
+
+    /// A linear damper of `damping` N·s/m.
+    pub fn damper(damping: f64) -> Self {
+        Self {
+            input: Input::Velocity,
+            ..Self::spring(damping)
+        }
+    }
+
+    /// Greatest slope of a spring's force, N/m, while its length stays within twice the rest length.
+    /// A quadratic spring has no greatest slope; this is what its stability is judged by.
+    pub fn stiffness(&self, rest_length: f64) -> f64 {
+        let gain = self.gain[0].max(self.gain[1]);
+        match self.base {
+            Base::Linear => self.constant * gain,
+            Base::Quadratic => 2.0 * self.constant * gain * gain * rest_length,
+        }
+    }
+}
+
+/// An element between two nodes (K30). Equal and opposite forces.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Element {
+    /// Indices of the nodes.
+    pub nodes: [u32; 2],
+    /// Length at which a spring is at rest, m, ≥ 0.
+    pub rest_length: f64,
+    /// Its law.
+    pub law: Law,
+}
+
+/// Force (N) on the first node of a spring, `apart` = x₁ − x₂ (m): −F(Δe) r (3.27–3.37).
+#[inline]
+pub fn spring_force(apart: DVec3, rest_length: f64, law: &Law) -> DVec3 {
+    let length = apart.length();
+    if length < NO_LENGTH {
+        return DVec3::ZERO;
+    }
+    let stretch = length - rest_length;
+    let x = stretch
+        * if stretch > 0.0 {
+            law.gain[1]
+        } else {
+            law.gain[0]
+        };
+    apart * (-law.base.force(law.constant, x) / length)
+}
+
+/// Force (N) on the first node of a damper, `relative` = v₁ − v₂ (m/s). It acts along the relative
+/// velocity (3.28, 3.30), so it keeps linear momentum but not angular momentum.
+#[inline]
+pub fn damper_force(relative: DVec3, law: &Law) -> DVec3 {
+    let gain = law.gain[1];
+    match law.base {
+        Base::Linear => relative * (-law.constant * gain),
+        Base::Quadratic => relative * (-law.constant * gain * gain * relative.length()),
+    }
+}
+
+/// Force (N) that draws a node back to its base position (K25, K47, (3.44)), `apart` = u − u₀ (m).
+/// `constant` in N/m or N/m².
+#[inline]
+pub fn memory_force(apart: DVec3, constant: f64, base: Base) -> DVec3 {
+    match base {
+        Base::Linear => apart * -constant,
+        Base::Quadratic => apart * (-constant * apart.length()),
+    }
+}
+
+/// Torque (N·m) that turns a frame back to its reference orientation (K40, (3.39) with the
+/// restoring sign), `constant` in N·m/rad.
+pub fn torsion_torque(orientation: DQuat, reference: DQuat, constant: f64) -> DVec3 {
+    rotation::to_scaled_axis(orientation * reference.conjugate()) * -constant
+}
+
+/// Force (N) on the middle node `k` of a bending element (K41, (3.40)); each neighbour takes minus
+/// half of it, so that no momentum is lost (the printed law gives no reaction).
+///
+/// `to_i` = u_k − u_i, `to_j` = u_k − u_j (m), `constant` in N/rad, `rest` the angle at rest (rad).
+/// The force acts along 2u_k − u_i − u_j, where it exerts no moment. On a straight line it is zero,
+/// whatever `rest` says: there is no direction to bend to.
+pub fn bending_force(to_i: DVec3, to_j: DVec3, constant: f64, rest: f64) -> DVec3 {
+    let direction = (to_i + to_j).normalize_or_zero();
+    direction * (constant * (angle(to_i, to_j) - rest))
+}
+
+/// Greatest slope of a bending element whose nodes are `spacing` m apart, N/m. For a straight one the
+/// force on the middle node is −(k/L)(2u_k − u_i − u_j).
+pub fn bending_stiffness(constant: f64, spacing: f64) -> f64 {
+    4.0 * constant / spacing.max(NO_LENGTH)
+}
+
+/// The angle at a node between its neighbours, rad; π on a straight line.
+pub fn bending_angle(to_i: DVec3, to_j: DVec3) -> f64 {
+    let angle = angle(to_i, to_j);
+    // A line straight to rounding is straight: its bending force would have a random direction.
+    if PI - angle < 1e-7 { PI } else { angle }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn close(a: DVec3, b: DVec3) -> bool {
+        (a - b).length() < 1e-12
+    }
+
+    #[test]
+    fn springs_follow_hooke_and_its_square() {
+        let apart = DVec3::new(0.03, 0.0, 0.0);
+        let linear = Law::spring(10.0);
+        assert!(close(spring_force(apart, 0.02, &linear), DVec3::X * -0.1));
+        assert!(close(spring_force(apart, 0.04, &linear), DVec3::X * 0.1));
+        let square = Law {
+            base: Base::Quadratic,
+            ..linear
+        };
+        assert!(close(spring_force(apart, 0.02, &square), DVec3::X * -1e-3));
+        assert!(close(spring_force(apart, 0.04, &square), DVec3::X * 1e-3));
+        assert_eq!(spring_force(DVec3::ZERO, 0.04, &linear), DVec3::ZERO);
+    }
+
+    #[test]
+    fn gains_make_an_element_one_sided() {
+        let rope = Law {
+            gain: [0.0, 2.0],
+            ..Law::spring(10.0)
+        };
+        assert_eq!(spring_force(DVec3::X * 0.01, 0.02, &rope), DVec3::ZERO);
+        assert!(close(
+            spring_force(DVec3::X * 0.03, 0.02, &rope),
+            DVec3::X * -0.2
+        ));
+        assert_eq!(rope.stiffness(0.02), 20.0);
+    }
+
+    #[test]
+    fn dampers_oppose_the_relative_velocity() {
+        let relative = DVec3::new(0.0, 2.0, 0.0);
+        assert!(close(
+            damper_force(relative, &Law::damper(3.0)),
+            DVec3::Y * -6.0
+        ));
+        let square = Law {
+            base: Base::Quadratic,
+            ..Law::damper(3.0)
+        };
+        assert!(close(damper_force(relative, &square), DVec3::Y * -12.0));
+    }
+
+    #[test]
+    fn forces_of_springs_and_memory_are_gradients() {
+        let apart = DVec3::new(0.02, -0.01, 0.03);
+        for base in [Base::Linear, Base::Quadratic] {
+            let law = Law {
+                base,
+                ..Law::spring(7.0)
+            };
+            let energy = |x: f64| match base {
+                Base::Linear => 0.5 * 7.0 * x * x,
+                Base::Quadratic => 7.0 * x * x * x.abs() / 3.0,
+            };
+            for axis in [DVec3::X, DVec3::Y, DVec3::Z] {
+                let e = 1e-7;
+                let slope = |f: &dyn Fn(DVec3) -> f64| {
+                    (f(apart + axis * e) - f(apart - axis * e)) / (2.0 * e)
+                };
+                let spring = slope(&|a| energy(a.length() - 0.03));
+                assert!((spring + spring_force(apart, 0.03, &law).dot(axis)).abs() < 1e-8);
+                let memory = slope(&|a| energy(a.length()));
+                assert!((memory + memory_force(apart, 7.0, base).dot(axis)).abs() < 1e-8);
+            }
+        }
+    }
+
+    #[test]
+    fn torsion_turns_back_from_any_side() {
+        let reference = rotation::from_scaled_axis(DVec3::new(0.5, 0.1, -0.3));
+        let turned = rotation::from_scaled_axis(DVec3::Z * 0.2) * reference;
+        assert!(close(
+            torsion_torque(turned, reference, 5.0),
+            DVec3::Z * -1.0
+        ));
+    }
+
+    #[test]
+    fn bending_straightens_and_exerts_neither_force_nor_moment_in_sum() {
+        let (i, k, j) = (
+            DVec3::new(-1.0, 0.1, 0.0),
+            DVec3::new(0.0, 0.4, 0.0),
+            DVec3::new(1.2, 0.0, 0.2),
+        );
+        let f = bending_force(k - i, k - j, 2.0, PI);
+        // Bent upwards at k: pushed down.
+        assert!(f.y < 0.0);
+        let moment = k.cross(f) + i.cross(f * -0.5) + j.cross(f * -0.5);
+        assert!(moment.length() < 1e-15);
+        // Straight: nothing, and no singularity on the way there.
+        assert_eq!(bending_force(DVec3::X, -DVec3::X, 2.0, PI), DVec3::ZERO);
+        let almost = bending_force(
+            DVec3::new(1.0, 1e-9, 0.0),
+            DVec3::new(-1.0, 1e-9, 0.0),
+            2.0,
+            PI,
+        );
+        assert!((almost.length() - 2.0 * 2e-9).abs() < 1e-14, "{almost}");
+    }
+
+    #[test]
+    fn a_straight_line_is_straight_to_rounding() {
+        assert_eq!(bending_angle(DVec3::X, DVec3::new(-1.0, 1e-9, 0.0)), PI);
+        assert!(bending_angle(DVec3::X, DVec3::Y) < PI);
+    }
+}

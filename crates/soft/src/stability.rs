@@ -1,0 +1,454 @@
+//! How long a substep may be (K69).
+//!
+//! The MESD scheme on M ẍ + D ẋ + K x = 0 is stable as long as h² K ≤ 4 M + 2 h D (both sides as
+//! quadratic forms; explicit dampers C between nodes count as −C in D): written for an eigenvector with mass m, damping d and stiffness k that is
+//!
+//! ```text
+//! h = ( d + √(d² + 4 m k) ) / k
+//! ```
+//!
+//! The bound printed in the source (3.96) has 2mk instead of 4mk: it takes the old velocity for an
+//! input and is stricter than need be.
+
+use crate::{Hyper, Net, element};
+use glam::DVec3;
+use trocar_dynamics::{Field, Matter, Nodes};
+use trocar_math::rotation;
+
+/// Bounds on the substep of a group of coupled nets, s.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StepBounds {
+    /// The exact bound for small motion about rest, from the stiffest mode.
+    pub exact: f64,
+    /// A bound that holds in every configuration.
+    pub safe: f64,
+    /// The author's own estimate (3.96), a node at a time.
+    pub kuhn: f64,
+}
+
+/// The exact bound of one mode, s; infinite if nothing can excite it. `mass` kg, `stiffness` N/m.
+/// `damping` N·s/m is the node's own, implicit damping *minus* that of dampers between nodes, which
+/// act explicitly and so narrow the bound.
+pub fn critical_step(mass: f64, damping: f64, stiffness: f64) -> f64 {
+    step_bound(mass, damping, stiffness, 4.0)
+}
+
+/// The printed bound (3.96) of one node, s.
+pub fn kuhn_step(mass: f64, damping: f64, stiffness: f64) -> f64 {
+    step_bound(mass, damping, stiffness, 2.0)
+}
+
+/// The positive root of h² k = f m + 2 h d (f = 4 or 2).
+fn step_bound(mass: f64, damping: f64, stiffness: f64, factor: f64) -> f64 {
+    let root = (damping * damping + factor * mass * stiffness.max(0.0)).sqrt();
+    // Two forms of the same root; each avoids the difference of equal numbers.
+    if damping < 0.0 {
+        factor * mass / (root - damping)
+    } else if stiffness > 0.0 {
+        (damping + root) / stiffness
+    } else {
+        f64::INFINITY
+    }
+}
+
+/// Stiffness at every node: sums over its elements of their greatest slopes, and its shape memory.
+fn node_stiffness(net: &Net) -> Vec<f64> {
+    let mut sum: Vec<f64> = (0..net.masses().len())
+        .map(|i| match net.memory_base() {
+            element::Base::Linear => net.memory(i),
+            // Judged at a displacement of a centimetre, about the depth an instrument presses in.
+            element::Base::Quadratic => 2.0 * net.memory(i) * 0.01,
+        })
+        .collect();
+    for e in net
+        .elements()
+        .filter(|e| e.law.input == element::Input::Distance)
+    {
+        let stiffness = e.law.stiffness(e.rest_length);
+        e.nodes.iter().for_each(|n| sum[*n as usize] += stiffness);
+    }
+    for bend in net.bends() {
+        let [i, k, j] = bend.nodes.map(|n| net.rest().position[n as usize]);
+        let spacing = k.distance(i).min(k.distance(j));
+        let stiffness = element::bending_stiffness(bend.constant, spacing);
+        bend.nodes
+            .iter()
+            .for_each(|n| sum[*n as usize] += stiffness);
+    }
+    sum
+}
+
+/// A bound for every configuration: a row of the stiffness matrix can't sum to more than twice the
+/// springs at its node, nor one of the dampers to more than twice theirs (Gershgorin). `extra` is
+/// stiffness that coupled nets add to a node, N/m.
+pub fn safe_step(net: &Net, extra: &dyn Fn(usize) -> f64) -> f64 {
+    let masses = net.masses();
+    let mut damping = masses.damping().to_vec();
+    for e in net
+        .elements()
+        .filter(|e| e.law.input == element::Input::Velocity)
+    {
+        let damper = 2.0 * e.law.constant * e.law.gain[1];
+        e.nodes.iter().for_each(|n| damping[*n as usize] -= damper);
+    }
+    let stiffness = node_stiffness(net);
+    (0..masses.len()).fold(f64::INFINITY, |bound, i| {
+        let stiffness = 2.0 * (stiffness[i] + extra(i));
+        bound.min(critical_step(masses.mass()[i], damping[i], stiffness))
+    })
+}
+
+/// The author's estimate for a net, s: every node alone, its neighbours at rest.
+fn kuhn_bound(net: &Net) -> f64 {
+    let masses = net.masses();
+    node_stiffness(net)
+        .iter()
+        .enumerate()
+        .fold(f64::INFINITY, |bound, (i, k)| {
+            bound.min(kuhn_step(masses.mass()[i], masses.damping()[i], *k))
+        })
+}
+
+/// All bounds of a group of nets coupled by `hypers`. In the hypers, a matter's id is its index in
+/// `nets`, so a group is judged without the rest of the scene.
+pub fn bounds(nets: &[&Net], hypers: &[Hyper]) -> StepBounds {
+    let stiffness: Vec<Vec<f64>> = nets.iter().map(|net| node_stiffness(net)).collect();
+    let extra = |net: usize, node: usize| -> f64 {
+        hypers
+            .iter()
+            .filter(|h| (h.master.0.index(), h.master.1 as usize) == (net, node))
+            .map(|h| h.factor * stiffness[h.slave.0.index()][h.slave.1 as usize])
+            .sum()
+    };
+    let exact = Probe::new(nets, hypers).exact_step();
+    let safe = nets
+        .iter()
+        .enumerate()
+        .map(|(n, net)| safe_step(net, &|i| extra(n, i)))
+        .fold(f64::INFINITY, f64::min);
+    StepBounds {
+        exact,
+        // The rows of fathers, which carry others, are judged by the exact bound.
+        safe: safe.min(0.9 * exact),
+        kuhn: nets
+            .iter()
+            .map(|net| kuhn_bound(net))
+            .fold(f64::INFINITY, f64::min),
+    }
+}
+
+/// Small motions of a group about rest: shifts of all nodes and turns of all frames.
+struct Probe<'a> {
+    nets: &'a [&'a Net],
+    hypers: &'a [Hyper],
+    work: Vec<Nodes>,
+    /// What each unknown is: mass or moment of inertia, damping, and how far it may move.
+    unknowns: Vec<Unknown>,
+}
+
+struct Unknown {
+    net: usize,
+    node: usize,
+    turns: bool,
+    mass: f64,
+    damping: f64,
+}
+
+impl<'a> Probe<'a> {
+    fn new(nets: &'a [&'a Net], hypers: &'a [Hyper]) -> Self {
+        let mut unknowns = Vec::new();
+        for (n, net) in nets.iter().enumerate() {
+            let masses = net.masses();
+            for i in 0..masses.len() {
+                let slave = hypers
+                    .iter()
+                    .any(|h| (h.slave.0.index(), h.slave.1 as usize) == (n, i));
+                if slave || masses.lock(i) == trocar_dynamics::Lock::Fixed {
+                    continue;
+                }
+                unknowns.push(Unknown {
+                    net: n,
+                    node: i,
+                    turns: false,
+                    mass: masses.mass()[i],
+                    damping: masses.damping()[i],
+                });
+                if let Some(rigid) = masses.rigid().get(i)
+                    && let Some(inertia) = rigid.inertia
+                {
+                    unknowns.push(Unknown {
+                        net: n,
+                        node: i,
+                        turns: true,
+                        // The least moment about any axis is the strictest.
+                        mass: inertia.min_element(),
+                        damping: rigid.damping,
+                    });
+                }
+            }
+        }
+        Self {
+            nets,
+            hypers,
+            work: nets.iter().map(|net| net.rest().clone()).collect(),
+            unknowns,
+        }
+    }
+
+    /// The stiffest mode gives a bound; whether it is the right one is then tried. Fathers feel their
+    /// children's memory but not what pulls at the children, so the matrix of a net with fathers is not
+    /// symmetric, and a swinging mode may be the first to grow.
+    fn exact_step(&mut self) -> f64 {
+        let mode = self.critical_step();
+        // A system that nothing excites is stable; a second is longer than any step.
+        let high = if mode.is_finite() { mode } else { 1.0 };
+        if !self.grows(0.99 * high) {
+            return mode;
+        }
+        let (mut low, mut high) = (0.0, high);
+        while high - low > 2e-3 * high {
+            let middle = 0.5 * (low + high);
+            if self.grows(middle) {
+                high = middle;
+            } else {
+                low = middle;
+            }
+        }
+        low
+    }
+
+    /// True if a small disturbance grows under the scheme itself with substep `h`.
+    fn grows(&mut self, h: f64) -> bool {
+        let large = self.unknowns.len() > 20_000;
+        // At a thousandth above the bound a disturbance grows by about a thousandth a step.
+        let steps = if large { 150 } else { 1200 };
+        let field = Field {
+            time: 0.0,
+            gravity: DVec3::ZERO,
+        };
+        let slot: Vec<u32> = (0..self.nets.len() as u32).collect();
+        let nets = self.nets;
+        for (net, nodes) in nets.iter().zip(&mut self.work) {
+            nodes.copy_from(net.rest());
+        }
+        for (i, u) in self.unknowns.iter().enumerate() {
+            let nodes = &mut self.work[u.net];
+            let list = if u.turns {
+                &mut nodes.spin
+            } else {
+                &mut nodes.velocity
+            };
+            list[u.node] = rough(i) * 1e-9;
+        }
+        // Drifting as a whole is no growth, so speeds are compared, not places; and their greatest
+        // values in the second and the last quarter, because modes beat against each other.
+        let (mut early, mut late) = (0.0_f64, 0.0_f64);
+        for step in 0..steps {
+            for (net, nodes) in nets.iter().zip(&mut self.work) {
+                net.force(nodes, &field);
+            }
+            self.hypers
+                .iter()
+                .for_each(|x| x.give_back(&mut self.work, &slot));
+            for (net, nodes) in nets.iter().zip(&mut self.work) {
+                net.plan(nodes, h);
+                if !net.advance(nodes, h) {
+                    return true;
+                }
+            }
+            let masses = |m: trocar_dynamics::MatterId| nets[m.index()].masses();
+            self.hypers
+                .iter()
+                .for_each(|x| x.copy(masses, &mut self.work, &slot));
+            let speed = self.speed();
+            if speed > 1e-3 {
+                return true;
+            }
+            match 4 * step / steps {
+                1 => early = early.max(speed),
+                3 => late = late.max(speed),
+                _ => {}
+            }
+        }
+        // What has come to rest to rounding does not grow.
+        late > 1.2 * early && late > 1e-13
+    }
+
+    fn speed(&self) -> f64 {
+        let square = |list: &[DVec3]| list.iter().map(|v| v.length_squared()).sum::<f64>();
+        let sum: f64 = self
+            .work
+            .iter()
+            .map(|n| square(&n.velocity) + 1e-4 * square(&n.spin))
+            .sum();
+        sum.sqrt()
+    }
+
+    /// Forces and torques on all unknowns when they are displaced by `shifted · x` from rest and move
+    /// with `moving · x`.
+    fn force(&mut self, x: &[DVec3], shifted: f64, moving: f64) -> Vec<DVec3> {
+        let mut shift: Vec<Vec<DVec3>> = self
+            .nets
+            .iter()
+            .map(|n| vec![DVec3::ZERO; n.masses().len()])
+            .collect();
+        let mut turn = shift.clone();
+        for (unknown, x) in self.unknowns.iter().zip(x) {
+            let list = if unknown.turns { &mut turn } else { &mut shift };
+            list[unknown.net][unknown.node] = *x * shifted;
+            let nodes = &mut self.work[unknown.net];
+            let list = if unknown.turns {
+                &mut nodes.spin
+            } else {
+                &mut nodes.velocity
+            };
+            list[unknown.node] = *x * moving;
+        }
+        for (n, net) in self.nets.iter().enumerate() {
+            place(net, &mut self.work[n], &shift[n], &turn[n]);
+        }
+        for h in self.hypers {
+            let position = self.work[h.master.0.index()].position[h.master.1 as usize];
+            self.work[h.slave.0.index()].position[h.slave.1 as usize] = position;
+        }
+        let field = Field {
+            time: 0.0,
+            gravity: DVec3::ZERO,
+        };
+        for (net, nodes) in self.nets.iter().zip(&mut self.work) {
+            net.force(nodes, &field);
+        }
+        let slot: Vec<u32> = (0..self.nets.len() as u32).collect();
+        for h in self.hypers {
+            h.give_back(&mut self.work, &slot);
+        }
+        self.unknowns
+            .iter()
+            .map(|u| {
+                let nodes = &self.work[u.net];
+                if u.turns {
+                    nodes.torque[u.node]
+                } else {
+                    nodes.force[u.node]
+                }
+            })
+            .collect()
+    }
+
+    /// Minus the derivative of the forces along `x`, by central differences: K x, or C x of the dampers.
+    fn slope(&mut self, x: &[DVec3], shifted: f64, moving: f64) -> Vec<DVec3> {
+        let ahead = self.force(x, shifted, moving);
+        let back = self.force(x, -shifted, -moving);
+        let scale = 2.0 * (shifted + moving);
+        ahead
+            .iter()
+            .zip(&back)
+            .map(|(a, b)| (*b - *a) / scale)
+            .collect()
+    }
+
+    /// Finds the stiffest mode by power iteration: each round applies (4M + 2hD)⁻¹ (h² K + 2h C) and takes
+    /// the step at which the present shape would be on the edge of stability.
+    fn critical_step(&mut self) -> f64 {
+        if self.unknowns.is_empty() {
+            return f64::INFINITY;
+        }
+        // Small against any cell, large against rounding.
+        const SCALE: f64 = 1e-7;
+        // Any start will do that is not orthogonal to the stiffest mode; this one is rough.
+        let mut x: Vec<DVec3> = (0..self.unknowns.len()).map(rough).collect();
+        let damped = self.nets.iter().any(|net| {
+            net.elements()
+                .any(|e| e.law.input == element::Input::Velocity)
+        });
+        let rounds = if self.unknowns.len() > 20_000 {
+            60
+        } else {
+            400
+        };
+        let mut step = f64::INFINITY;
+        for round in 0..rounds {
+            let pull = self.slope(&x, SCALE, 0.0);
+            let drag = if damped {
+                self.slope(&x, 0.0, SCALE)
+            } else {
+                vec![DVec3::ZERO; x.len()]
+            };
+            let (mut mass, mut damping, mut stiffness) = (0.0, 0.0, 0.0);
+            for (i, u) in self.unknowns.iter().enumerate() {
+                mass += u.mass * x[i].length_squared();
+                damping += u.damping * x[i].length_squared() - x[i].dot(drag[i]);
+                stiffness += x[i].dot(pull[i]);
+            }
+            let next = critical_step(mass, damping, stiffness);
+            if round > 30 && (next - step).abs() < 1e-7 * next {
+                return next;
+            }
+            step = next;
+            if !step.is_finite() {
+                // Nothing resists this shape: look at the mode the forces point to instead.
+                step = 1.0;
+            }
+            for (i, u) in self.unknowns.iter().enumerate() {
+                let pushed = pull[i] * (step * step) + drag[i] * (2.0 * step);
+                x[i] = pushed / (4.0 * u.mass + 2.0 * step * u.damping);
+            }
+            let size = x.iter().map(|x| x.length_squared()).sum::<f64>().sqrt();
+            if size == 0.0 || !size.is_finite() {
+                return f64::INFINITY;
+            }
+            x.iter_mut().for_each(|x| *x /= size);
+        }
+        step
+    }
+}
+
+/// A vector that depends on `i` alone and has a share of every mode.
+fn rough(i: usize) -> DVec3 {
+    let s = if i.is_multiple_of(2) { 1.0 } else { -1.0 };
+    DVec3::new(
+        s,
+        0.3 - s * ((i * 7) % 11) as f64 / 11.0,
+        ((i * 5) % 13) as f64 / 13.0 - 0.5,
+    )
+}
+
+/// Puts a net where its own shifts and turns, passed on from father to child, take it.
+fn place(net: &Net, nodes: &mut Nodes, shift: &[DVec3], turn: &[DVec3]) {
+    let rest = net.rest();
+    let masses = net.masses();
+    for i in 0..masses.len() {
+        let own = rest.position[i] + shift[i];
+        let father = masses.father(i);
+        nodes.position[i] = match father {
+            _ if masses.lock(i) == trocar_dynamics::Lock::Fixed => rest.position[i],
+            None => own,
+            Some(f) => {
+                let turned = nodes.orientation[f] * rest.orientation[f].conjugate();
+                nodes.position[f] + turned * (own - rest.position[f])
+            }
+        };
+        if i < rest.frames() {
+            let own = rotation::from_scaled_axis(turn[i]) * rest.orientation[i];
+            nodes.orientation[i] = match father {
+                None => own,
+                Some(f) => nodes.orientation[f] * rest.orientation[f].conjugate() * own,
+            };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bounds_of_one_oscillator_are_the_printed_and_the_exact_formula() {
+        let (m, d, k) = (0.002, 0.2, 9.8);
+        assert!((critical_step(m, d, k) - 0.0555).abs() < 5e-5);
+        assert!((kuhn_step(m, d, k) - 0.0491).abs() < 5e-5);
+        assert_eq!(critical_step(m, d, 0.0), f64::INFINITY);
+        // A damper alone: |m − h c| ≤ m.
+        assert!((critical_step(m, -0.5, 0.0) - 2.0 * m / 0.5).abs() < 1e-15);
+    }
+}

@@ -1,0 +1,392 @@
+//! Closed forms and conservation laws.
+
+mod common;
+
+use common::{MATERIAL, REST, boxed, noise, organ, pipe, shaken, sheet, step};
+use glam::{DMat3, DVec3};
+use trocar_dynamics::{Field, Lock, MassNode, Matter, MatterId, Nodes, Point};
+use trocar_soft::{Base, Element, Hyper, Law, Material, Net, NetParts, NodeFlags, hyper};
+
+fn points(points: &[DVec3], nodes: Vec<MassNode>, elements: Vec<Element>) -> Net {
+    Net::new(NetParts {
+        points: points.to_vec(),
+        flags: vec![NodeFlags::default(); nodes.len()],
+        memory: vec![0.0; nodes.len()],
+        nodes,
+        elements,
+        gravity: true,
+        mobile: true,
+        ..NetParts::default()
+    })
+    .unwrap()
+}
+
+fn momentum(net: &dyn Matter, nodes: &Nodes) -> (DVec3, DVec3) {
+    let mut sum = (DVec3::ZERO, DVec3::ZERO);
+    for (i, m) in net.masses().mass().iter().enumerate() {
+        sum.0 += nodes.velocity[i] * *m;
+        sum.1 += nodes.position[i].cross(nodes.velocity[i] * *m);
+    }
+    sum
+}
+
+#[test]
+fn a_free_net_without_fathers_and_damping_keeps_its_momentum() {
+    let net = sheet(
+        6,
+        6,
+        &Material {
+            damping: 0.0,
+            memory: 0.0,
+            ..MATERIAL
+        },
+    );
+    let mut nodes = [shaken(&net, 0.002, 5)];
+    for (i, v) in nodes[0].velocity.iter_mut().enumerate() {
+        *v = DVec3::new(noise(i as u64), noise(i as u64 + 99), 0.3);
+    }
+    let before = momentum(&net, &nodes[0]);
+    let nets = boxed(net);
+    for _ in 0..2000 {
+        assert!(step(&nets, &mut nodes, &[], &REST, 1e-3));
+    }
+    let after = momentum(&*nets[0], &nodes[0]);
+    assert!(
+        (after.0 - before.0).length() < 1e-14,
+        "{} {}",
+        before.0,
+        after.0
+    );
+    assert!(
+        (after.1 - before.1).length() < 1e-13,
+        "{} {}",
+        before.1,
+        after.1
+    );
+}
+
+#[test]
+fn forces_on_surface_and_central_nodes_sum_to_zero() {
+    let quadratic = Material {
+        base: Base::Quadratic,
+        memory_base: Base::Quadratic,
+        ..MATERIAL
+    };
+    for net in [
+        organ(8, 6, &MATERIAL),
+        pipe(6, 8, &MATERIAL),
+        organ(8, 6, &quadratic),
+    ] {
+        let mut nodes = shaken(&net, 0.003, 11);
+        net.force(&mut nodes, &REST);
+        let largest = nodes.force.iter().map(|f| f.length()).fold(0.0, f64::max);
+        let sum: DVec3 = nodes.force.iter().sum();
+        assert!(
+            largest > 1e-6 && sum.length() < 1e-13 * largest * nodes.len() as f64,
+            "{sum}"
+        );
+    }
+}
+
+#[test]
+fn shape_memory_exerts_no_moment_in_sum() {
+    // Springs and memory are central forces; without torsion their moments cancel as well.
+    let net = organ(
+        8,
+        6,
+        &Material {
+            torsion: 0.0,
+            ..MATERIAL
+        },
+    );
+    let mut nodes = shaken(&net, 0.003, 17);
+    net.force(&mut nodes, &REST);
+    let moment: DVec3 = nodes
+        .position
+        .iter()
+        .zip(&nodes.force)
+        .map(|(p, f)| p.cross(*f))
+        .sum::<DVec3>()
+        + nodes.torque.iter().sum::<DVec3>();
+    // On a child the memory acts at the base position as well as at the node: the couple is
+    // what remains of δ × F, zero because F is along δ.
+    assert!(moment.length() < 1e-15, "{moment}");
+}
+
+#[test]
+fn a_spring_swings_with_the_period_of_theory() {
+    let (m, k) = (0.002, 1.2);
+    let net = points(
+        &[DVec3::ZERO, DVec3::X * 0.1],
+        vec![
+            MassNode {
+                lock: Lock::Fixed,
+                ..MassNode::point(m)
+            },
+            MassNode::point(m),
+        ],
+        vec![Element {
+            nodes: [0, 1],
+            rest_length: 0.1,
+            law: Law::spring(k),
+        }],
+    );
+    let mut nodes = [net.rest().clone()];
+    nodes[0].position[1].x += 1e-3;
+    let nets = boxed(net);
+    let (h, mut time, mut crossings) = (1e-5, 0.0, Vec::new());
+    while crossings.len() < 5 {
+        let before = nodes[0].position[1].x - 0.1;
+        step(&nets, &mut nodes, &[], &REST, h);
+        time += h;
+        let after = nodes[0].position[1].x - 0.1;
+        if before * after < 0.0 {
+            crossings.push(time - h * after / (after - before));
+        }
+    }
+    let period = (crossings[4] - crossings[0]) / 2.0;
+    let theory = std::f64::consts::TAU * (m / k as f64).sqrt();
+    assert!((period / theory - 1.0).abs() < 1e-6, "{period} {theory}");
+}
+
+/// Solves A x = b by elimination with pivoting.
+fn dense_solve(mut a: Vec<Vec<f64>>, mut b: Vec<f64>) -> Vec<f64> {
+    let n = b.len();
+    for k in 0..n {
+        let pivot = (k..n)
+            .max_by(|i, j| a[*i][k].abs().total_cmp(&a[*j][k].abs()))
+            .unwrap();
+        a.swap(k, pivot);
+        b.swap(k, pivot);
+        for i in k + 1..n {
+            let f = a[i][k] / a[k][k];
+            for j in k..n {
+                a[i][j] -= f * a[k][j];
+            }
+            b[i] -= f * b[k];
+        }
+    }
+    for k in (0..n).rev() {
+        b[k] = (b[k] - (k + 1..n).map(|j| a[k][j] * b[j]).sum::<f64>()) / a[k][k];
+    }
+    b
+}
+
+/// Equilibrium by Newton's method with a dense matrix of differences.
+fn equilibrium(net: &Net, field: &Field, free: &[usize]) -> Vec<DVec3> {
+    let mut nodes = net.rest().clone();
+    let force = |nodes: &mut Nodes| -> Vec<f64> {
+        net.force(nodes, field);
+        free.iter()
+            .flat_map(|i| nodes.force[*i].to_array())
+            .collect()
+    };
+    for _ in 0..50 {
+        let f = force(&mut nodes);
+        if f.iter().fold(0.0_f64, |m, x| m.max(x.abs())) < 1e-15 {
+            break;
+        }
+        let n = f.len();
+        let mut matrix = vec![vec![0.0; n]; n];
+        for column in 0..n {
+            let e = 1e-7;
+            let mut moved = nodes.clone();
+            moved.position[free[column / 3]][column % 3] += e;
+            let ahead = force(&mut moved);
+            moved.position[free[column / 3]][column % 3] -= 2.0 * e;
+            let back = force(&mut moved);
+            for row in 0..n {
+                matrix[row][column] = (back[row] - ahead[row]) / (2.0 * e);
+            }
+        }
+        let x = dense_solve(matrix, f);
+        for (k, x) in x.iter().enumerate() {
+            nodes.position[free[k / 3]][k % 3] += x;
+        }
+    }
+    nodes.position
+}
+
+#[test]
+fn a_hanging_net_comes_to_rest_where_a_dense_solve_says() {
+    let mut net = sheet(
+        5,
+        5,
+        &Material {
+            memory: 0.4,
+            gravity: true,
+            damping: 0.05,
+            mass: 0.0005,
+            ..MATERIAL
+        },
+    );
+    for corner in [0, 4] {
+        net.fix(corner).unwrap();
+    }
+    let free: Vec<usize> = (0..25).filter(|i| ![0, 4].contains(i)).collect();
+    let field = Field {
+        time: 0.0,
+        gravity: DVec3::new(0.0, -9.81, 0.0),
+    };
+    let expected = equilibrium(&net, &field, &free);
+    let mut nodes = [net.rest().clone()];
+    let nets = boxed(net);
+    for _ in 0..20_000 {
+        assert!(step(&nets, &mut nodes, &[], &field, 5e-3));
+    }
+    let sag = nodes[0].position[22].y;
+    assert!(sag < -1e-3, "it does hang: {sag}");
+    for (is, should) in nodes[0].position.iter().zip(expected) {
+        assert!((*is - should).length() < 1e-9, "{is} {should}");
+    }
+}
+
+#[test]
+fn a_locked_axis_does_not_move_and_a_fixed_node_stays_whatever_its_father_does() {
+    let mut net = organ(6, 6, &MATERIAL);
+    net.fix(9).unwrap();
+    let fixed = net.rest().position[9];
+    let mut nodes = [net.rest().clone()];
+    nodes[0].velocity[0] = DVec3::new(0.1, 0.2, 0.3);
+    nodes[0].spin[0] = DVec3::new(1.0, 3.0, 0.0);
+    let nets = boxed(net);
+    for _ in 0..200 {
+        step(&nets, &mut nodes, &[], &REST, 2e-3);
+        assert_eq!(nodes[0].position[9], fixed);
+    }
+}
+
+#[test]
+fn responses_of_a_net_are_derivatives_of_its_integrator() {
+    let net = organ(6, 6, &MATERIAL);
+    let mut nodes = shaken(&net, 0.003, 23);
+    nodes.spin[0] = DVec3::new(1.0, -2.0, 0.5);
+    let h = 4e-3;
+    net.force(&mut nodes, &REST);
+    net.plan(&mut nodes, h);
+    let at = |node| Point {
+        node,
+        offset: DVec3::ZERO,
+    };
+    for (a, b) in [(5, 5), (5, 6), (5, 0), (0, 5), (0, 0)] {
+        let column = |axis: DVec3| {
+            let moved = |e: f64| {
+                let mut pushed = nodes.clone();
+                net.push(&mut pushed, &at(b), axis * e, h);
+                net.preview(&pushed, &at(a), h)
+            };
+            (moved(1e-5) - moved(-1e-5)) / 2e-5
+        };
+        let measured = DMat3::from_cols(column(DVec3::X), column(DVec3::Y), column(DVec3::Z));
+        let response = net.response(&nodes, &at(a), &at(b), h);
+        let error = (response - measured)
+            .to_cols_array()
+            .iter()
+            .fold(0.0_f64, |m, x| m.max(x.abs()));
+        assert!(error < 1e-7, "{a} {b} {error}");
+    }
+}
+
+#[test]
+fn hyper_nodes_stay_together_and_pass_their_force_on() {
+    let mut a = sheet(
+        4,
+        4,
+        &Material {
+            damping: 0.0,
+            memory: 0.0,
+            ..MATERIAL
+        },
+    );
+    let mut b = a.clone();
+    // The last row of one is the first of the other.
+    let hypers: Vec<Hyper> = (0..4)
+        .map(|i| Hyper {
+            master: (MatterId(0), 12 + i),
+            slave: (MatterId(1), i),
+            factor: 1.0,
+        })
+        .collect();
+    hypers.iter().for_each(|h| hyper::mark(h, &mut a, &mut b));
+    let mut nodes = [a.rest().clone(), b.rest().clone()];
+    for p in &mut nodes[1].position {
+        *p += DVec3::Z * 0.1;
+    }
+    nodes[0].velocity[0] = DVec3::new(0.3, 0.5, 0.0);
+    nodes[1].velocity[15] = DVec3::new(-0.4, 0.0, 0.2);
+    let slaves: Vec<u32> = hypers.iter().map(|h| h.slave.1).collect();
+    let nets: Vec<Box<dyn Matter>> = vec![Box::new(a), Box::new(b)];
+    // A slave has no mass of its own.
+    let total = |nodes: &[Nodes]| -> DVec3 {
+        let mut sum = DVec3::ZERO;
+        for (n, nodes) in nodes.iter().enumerate() {
+            for (i, v) in nodes.velocity.iter().enumerate() {
+                if n == 0 || !slaves.contains(&(i as u32)) {
+                    sum += *v * 0.002;
+                }
+            }
+        }
+        sum
+    };
+    let before = total(&nodes);
+    for _ in 0..1000 {
+        assert!(step(&nets, &mut nodes, &hypers, &REST, 2e-3));
+        for h in &hypers {
+            assert_eq!(
+                nodes[0].position[h.master.1 as usize],
+                nodes[1].position[h.slave.1 as usize]
+            );
+        }
+    }
+    assert!((total(&nodes) - before).length() < 1e-14);
+    assert!(nodes[1].position[15].distance(nets[1].masses().len() as f64 * DVec3::ZERO) > 0.0);
+}
+
+#[test]
+fn nonsense_is_refused_with_the_place() {
+    let node = || vec![MassNode::point(1.0), MassNode::point(1.0)];
+    let build = |element: Element| {
+        Net::new(NetParts {
+            points: vec![DVec3::ZERO, DVec3::X],
+            nodes: node(),
+            flags: vec![NodeFlags::default(); 2],
+            memory: vec![0.0; 2],
+            elements: vec![element],
+            ..NetParts::default()
+        })
+    };
+    let good = Element {
+        nodes: [0, 1],
+        rest_length: 1.0,
+        law: Law::spring(1.0),
+    };
+    assert!(build(good).is_ok());
+    assert!(
+        build(Element {
+            nodes: [0, 2],
+            ..good
+        })
+        .is_err()
+    );
+    assert!(
+        build(Element {
+            nodes: [1, 1],
+            ..good
+        })
+        .is_err()
+    );
+    assert!(
+        build(Element {
+            rest_length: f64::NAN,
+            ..good
+        })
+        .is_err()
+    );
+    assert!(
+        build(Element {
+            law: Law::spring(-1.0),
+            ..good
+        })
+        .is_err()
+    );
+}

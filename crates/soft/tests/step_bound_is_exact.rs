@@ -1,0 +1,112 @@
+//! Just below the bound a net comes to rest, just above it blows up (K69).
+
+mod common;
+
+use common::{MATERIAL, REST, organ, pipe, shaken, sheet, step};
+use trocar_dynamics::{Matter, MatterId, Nodes};
+use trocar_soft::{Hyper, Material, Net, hyper, stability};
+
+/// How much a small disturbance has grown after many steps.
+fn growth(nets: &[Net], hypers: &[Hyper], h: f64, steps: usize) -> f64 {
+    let mut nodes: Vec<Nodes> = nets.iter().map(|net| shaken(net, 1e-9, 3)).collect();
+    let away = |nodes: &[Nodes]| {
+        let mut worst = 0.0_f64;
+        for (net, nodes) in nets.iter().zip(nodes) {
+            for (i, p) in nodes.position.iter().enumerate() {
+                worst = worst.max((*p - net.base_position(nodes, i)).length());
+            }
+        }
+        worst
+    };
+    let matters: Vec<Box<dyn Matter>> = nets
+        .iter()
+        .map(|n| Box::new(n.clone()) as Box<dyn Matter>)
+        .collect();
+    let slot: Vec<u32> = (0..nets.len() as u32).collect();
+    hypers
+        .iter()
+        .for_each(|x| x.copy(|m| matters[m.index()].masses(), &mut nodes, &slot));
+    let before = away(&nodes);
+    for _ in 0..steps {
+        if !step(&matters, &mut nodes, hypers, &REST, h) || away(&nodes) > 1e-2 {
+            return f64::INFINITY;
+        }
+    }
+    away(&nodes) / before
+}
+
+fn assert_exact(nets: &[Net], hypers: &[Hyper], tolerance: f64) {
+    let refs: Vec<&Net> = nets.iter().collect();
+    let bounds = stability::bounds(&refs, hypers);
+    let below = growth(nets, hypers, bounds.exact * (1.0 - tolerance), 4000);
+    let above = growth(nets, hypers, bounds.exact * (1.0 + tolerance), 4000);
+    assert!(
+        below < 10.0 && above > 100.0,
+        "{bounds:?}: below {below}, above {above}"
+    );
+    assert!(bounds.safe <= bounds.exact, "{bounds:?}");
+}
+
+#[test]
+fn of_the_first_model_of_the_source() {
+    // 130 surface nodes and a father: k = 11.8 N/m by power iteration gives 0.048 s.
+    let model = organ(16, 8, &MATERIAL);
+    let bounds = stability::bounds(&[&model], &[]);
+    assert!((0.045..0.058).contains(&bounds.exact), "{bounds:?}");
+    assert_exact(&[model], &[], 0.01);
+}
+
+#[test]
+fn of_a_pipe_with_bending_torsion_and_dampers() {
+    let material = Material {
+        mass: 0.002,
+        centre_mass: 0.02,
+        damping: 0.4,
+        centre_damping: 0.4,
+        memory: 0.5,
+        stiffness: 0.2,
+        brace: 0.05,
+        ..MATERIAL
+    };
+    assert_exact(&[pipe(7, 10, &material)], &[], 0.01);
+}
+
+#[test]
+fn of_an_undamped_sheet() {
+    assert_exact(
+        &[sheet(
+            8,
+            8,
+            &Material {
+                damping: 0.0,
+                memory: 0.1,
+                ..MATERIAL
+            },
+        )],
+        &[],
+        0.01,
+    );
+}
+
+#[test]
+fn of_two_nets_coupled_by_hyper_nodes() {
+    let mut a = sheet(
+        6,
+        6,
+        &Material {
+            damping: 0.1,
+            memory: 0.1,
+            ..MATERIAL
+        },
+    );
+    let mut b = a.clone();
+    let hypers: Vec<Hyper> = (0..6)
+        .map(|i| Hyper {
+            master: (MatterId(0), i),
+            slave: (MatterId(1), i),
+            factor: 1.0,
+        })
+        .collect();
+    hypers.iter().for_each(|h| hyper::mark(h, &mut a, &mut b));
+    assert_exact(&[a, b], &hypers, 0.01);
+}
