@@ -1,0 +1,336 @@
+//! A laparoscopic grasper: a shaft that pivots about its trocar, and two jaws (K89).
+
+use glam::{DQuat, DVec3};
+use serde::{Deserialize, Serialize};
+use std::f64::consts::FRAC_PI_2;
+use trocar_collide::Capsule;
+use trocar_math::{Pose, rotation};
+
+/// Where the hand holds an instrument: the five degrees of freedom a trocar leaves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Handle {
+    /// Swing to the side, rad.
+    pub yaw: f64,
+    /// Swing up and down, rad.
+    pub pitch: f64,
+    /// From the trocar to the hinge of the jaws, m.
+    pub depth: f64,
+    /// Turn about the shaft, rad.
+    pub roll: f64,
+    /// Angle between the jaws, rad.
+    pub jaw: f64,
+}
+
+impl Handle {
+    /// As an array: yaw, pitch, depth, roll, jaw.
+    pub fn to_array(self) -> [f64; 5] {
+        [self.yaw, self.pitch, self.depth, self.roll, self.jaw]
+    }
+
+    fn from_array([yaw, pitch, depth, roll, jaw]: [f64; 5]) -> Self {
+        Self {
+            yaw,
+            pitch,
+            depth,
+            roll,
+            jaw,
+        }
+    }
+}
+
+/// How far each degree of freedom reaches: least and greatest value.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Limits {
+    /// Swing to the side, rad.
+    pub yaw: [f64; 2],
+    /// Swing up and down, rad.
+    pub pitch: [f64; 2],
+    /// Depth, m.
+    pub depth: [f64; 2],
+    /// Angle between the jaws, rad.
+    pub jaw: [f64; 2],
+}
+
+/// The parts of an instrument, in the order of its frames.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Part {
+    /// The shaft; its frame sits at the hinge, z along the shaft towards the tip.
+    Shaft = 0,
+    /// The first jaw; its frame sits at the hinge, z along the jaw.
+    JawA = 1,
+    /// The second jaw.
+    JawB = 2,
+}
+
+/// Number of rigid parts of an instrument.
+pub const PARTS: usize = 3;
+
+/// The build of a grasper.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Grasper {
+    /// Where it passes through the wall of the body, m; z of its frame points inwards at yaw = pitch = 0.
+    pub trocar: Pose,
+    /// Radius of the shaft, m.
+    pub shaft_radius: f64,
+    /// Length of a jaw, m.
+    pub jaw_length: f64,
+    /// Radius of a jaw's hull, m.
+    pub jaw_radius: f64,
+    /// Reach of each degree of freedom.
+    pub limits: Limits,
+    /// How fast its tip follows the hand at most, m/s. A hand that jumps is followed at this speed,
+    /// so that nothing is passed through.
+    pub speed: f64,
+    /// How fast it rolls and its jaws move at most, rad/s.
+    pub turn_speed: f64,
+    /// Jaw angle below which what lies between the jaws is held, rad.
+    pub capture_angle: f64,
+    /// Jaw angle above which what is held is let go, rad; greater than `capture_angle`.
+    pub release_angle: f64,
+    /// How much pull the closed jaws bear before what they hold slips, N.
+    pub grip_force: f64,
+}
+
+impl Grasper {
+    /// Brings a wish within the instrument's reach. A number that is not finite keeps its place.
+    pub fn reachable(&self, wish: &Handle, now: &Handle) -> Handle {
+        let l = &self.limits;
+        let reach = [
+            l.yaw,
+            l.pitch,
+            l.depth,
+            [f64::NEG_INFINITY, f64::INFINITY],
+            l.jaw,
+        ];
+        let (wish, now) = (wish.to_array(), now.to_array());
+        Handle::from_array(std::array::from_fn(|i| {
+            let value = if wish[i].is_finite() { wish[i] } else { now[i] };
+            value.clamp(reach[i][0], reach[i][1])
+        }))
+    }
+
+    /// Where the instrument is after `dt` seconds if the hand is at `wish`: all the way, or as far as
+    /// its greatest speed allows.
+    pub fn follow(&self, now: &Handle, wish: &Handle, dt: f64) -> Handle {
+        let wish = self.reachable(wish, now).to_array();
+        let now = now.to_array();
+        let length = (now[2] + self.jaw_length).max(0.05);
+        let swing = self.speed / length * dt;
+        let turn = self.turn_speed * dt;
+        let most = [swing, swing, self.speed * dt, turn, turn];
+        Handle::from_array(std::array::from_fn(|i| {
+            now[i] + (wish[i] - now[i]).clamp(-most[i], most[i])
+        }))
+    }
+
+    /// Where shaft and jaws are.
+    pub fn poses(&self, handle: &Handle) -> [Pose; PARTS] {
+        let swing = rotation::from_axis_angle(DVec3::Y, handle.yaw)
+            * rotation::from_axis_angle(DVec3::X, -handle.pitch);
+        let direction = self.trocar.rotation * swing;
+        let hinge = self.trocar.position + direction * DVec3::Z * handle.depth;
+        let shaft = direction * rotation::from_axis_angle(DVec3::Z, handle.roll);
+        let jaw = |sign: f64| shaft * rotation::from_axis_angle(DVec3::X, sign * 0.5 * handle.jaw);
+        [
+            Pose::new(hinge, shaft),
+            Pose::new(hinge, jaw(-1.0)),
+            Pose::new(hinge, jaw(1.0)),
+        ]
+    }
+
+    /// The hulls of shaft and jaws (K89), for poses of [`poses`](Self::poses).
+    pub fn capsules(&self, poses: &[Pose; PARTS]) -> [Capsule; PARTS] {
+        let jaw = |pose: &Pose| Capsule {
+            a: pose.point(DVec3::Z * self.jaw_radius),
+            b: pose.point(DVec3::Z * (self.jaw_length - self.jaw_radius)),
+            radius: self.jaw_radius,
+        };
+        let inside = self.trocar.position;
+        [
+            Capsule {
+                a: inside,
+                b: poses[0].position,
+                radius: self.shaft_radius,
+            },
+            jaw(&poses[1]),
+            jaw(&poses[2]),
+        ]
+    }
+
+    /// The tip between the jaws, m, from the pose of the shaft.
+    pub fn tip(&self, shaft: &Pose) -> DVec3 {
+        shaft.point(DVec3::Z * self.jaw_length)
+    }
+
+    /// The part of `force` (N), acting at `at`, that has to be held at the tip: by balance of moments
+    /// about the trocar across the shaft, undiminished along it (K103).
+    pub fn at_tip(&self, shaft: &Pose, force: DVec3, at: DVec3) -> DVec3 {
+        let axis = shaft.rotation * DVec3::Z;
+        let arm = (at - self.trocar.position).dot(axis).max(0.0);
+        let length = (self.tip(shaft) - self.trocar.position).length().max(1e-6);
+        let along = axis * force.dot(axis);
+        along + (force - along) * (arm / length)
+    }
+
+    /// A grasper whose trocar sits at `position` and looks at `target`.
+    pub fn looking(position: DVec3, target: DVec3, up: DVec3) -> Pose {
+        let axis = (target - position).normalize_or(DVec3::Z);
+        Pose::new(position, rotation::from_z_axis(axis, up.cross(axis)))
+    }
+
+    /// True if every number makes sense; otherwise what is wrong.
+    pub fn check(&self) -> Result<(), &'static str> {
+        let sizes = [
+            self.shaft_radius,
+            self.jaw_length,
+            self.jaw_radius,
+            self.speed,
+            self.turn_speed,
+            self.grip_force,
+        ];
+        let l = &self.limits;
+        if sizes.iter().any(|s| !(*s > 0.0 && s.is_finite())) {
+            return Err("sizes, speeds and the grip force must be positive");
+        }
+        if 2.0 * self.jaw_radius >= self.jaw_length {
+            return Err("a jaw must be longer than it is thick");
+        }
+        if [l.yaw, l.pitch, l.depth, l.jaw]
+            .iter()
+            .any(|[a, b]| !(a <= b && a.is_finite() && b.is_finite()))
+        {
+            return Err("each limit is a least and a greatest value, in that order");
+        }
+        if l.pitch[0] <= -FRAC_PI_2 || l.pitch[1] >= FRAC_PI_2 || l.depth[0] < 0.0 || l.jaw[0] < 0.0
+        {
+            return Err("pitch stays within a quarter turn; depth and jaw are at least 0");
+        }
+        if !(self.capture_angle < self.release_angle
+            && self.capture_angle > l.jaw[0]
+            && self.release_angle < l.jaw[1])
+        {
+            return Err(
+                "the capture angle lies below the release angle, both within the jaw's reach",
+            );
+        }
+        Ok(())
+    }
+}
+
+/// The identity, for instruments whose frames are set by [`Grasper::poses`] before use.
+pub fn unset_frames() -> [(DVec3, DQuat); PARTS] {
+    [(DVec3::ZERO, DQuat::IDENTITY); PARTS]
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    pub fn sample() -> Grasper {
+        Grasper {
+            trocar: Grasper::looking(DVec3::new(0.0, 0.2, 0.1), DVec3::ZERO, DVec3::Y),
+            shaft_radius: 2.5e-3,
+            jaw_length: 0.02,
+            jaw_radius: 1.5e-3,
+            limits: Limits {
+                yaw: [-1.0, 1.0],
+                pitch: [-1.0, 1.0],
+                depth: [0.02, 0.3],
+                jaw: [0.0, 1.0],
+            },
+            speed: 1.0,
+            turn_speed: 6.0,
+            capture_angle: 0.4,
+            release_angle: 0.6,
+            grip_force: 5.0,
+        }
+    }
+
+    #[test]
+    fn the_shaft_always_passes_through_the_trocar() {
+        let g = sample();
+        for (yaw, pitch, depth, roll) in [
+            (0.0, 0.0, 0.1, 0.0),
+            (0.4, -0.7, 0.25, 2.0),
+            (-1.0, 1.0, 0.03, -5.0),
+        ] {
+            let [shaft, ..] = g.poses(&Handle {
+                yaw,
+                pitch,
+                depth,
+                roll,
+                jaw: 0.3,
+            });
+            let back = shaft.point(DVec3::Z * -depth);
+            assert!((back - g.trocar.position).length() < 1e-15);
+        }
+    }
+
+    #[test]
+    fn straight_ahead_it_points_at_its_target() {
+        let g = sample();
+        let length = g.trocar.position.length();
+        let [shaft, ..] = g.poses(&Handle {
+            depth: length,
+            ..Handle::default()
+        });
+        assert!(shaft.position.length() < 1e-15);
+    }
+
+    #[test]
+    fn the_jaws_open_by_the_jaw_angle_and_meet_when_closed() {
+        let g = sample();
+        let open = g.poses(&Handle {
+            depth: 0.1,
+            jaw: 0.8,
+            ..Handle::default()
+        });
+        let (a, b) = (open[1].rotation * DVec3::Z, open[2].rotation * DVec3::Z);
+        assert!((trocar_math::angle(a, b) - 0.8).abs() < 1e-12);
+        let closed = g.poses(&Handle {
+            depth: 0.1,
+            ..Handle::default()
+        });
+        assert_eq!(closed[1], closed[2]);
+    }
+
+    #[test]
+    fn a_hand_that_jumps_is_followed_at_the_greatest_speed() {
+        let g = sample();
+        let now = Handle {
+            depth: 0.1,
+            ..Handle::default()
+        };
+        let far = Handle {
+            yaw: 900.0,
+            pitch: -900.0,
+            depth: 1e9,
+            roll: f64::NAN,
+            jaw: f64::INFINITY,
+        };
+        let next = g.follow(&now, &far, 0.002);
+        let tips = [now, next].map(|h| g.tip(&g.poses(&h)[0]));
+        assert!(tips[0].distance(tips[1]) <= 2.0 * 0.002 * g.speed);
+        assert_eq!((next.roll, next.jaw), (0.0, 0.0));
+        let mut at = now;
+        for _ in 0..5000 {
+            at = g.follow(&at, &far, 0.002);
+        }
+        assert_eq!((at.yaw, at.pitch, at.depth), (1.0, -1.0, 0.3));
+    }
+
+    #[test]
+    fn a_force_half_way_along_the_shaft_counts_half_at_the_tip() {
+        let g = sample();
+        let [shaft, ..] = g.poses(&Handle {
+            depth: 0.18,
+            ..Handle::default()
+        });
+        let across = shaft.rotation * DVec3::X * 2.0;
+        let middle = g.trocar.position.lerp(g.tip(&shaft), 0.5);
+        assert!((g.at_tip(&shaft, across, middle) - across * 0.5).length() < 1e-12);
+        let along = shaft.rotation * DVec3::Z;
+        assert!((g.at_tip(&shaft, along, middle) - along).length() < 1e-12);
+    }
+}
