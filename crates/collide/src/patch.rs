@@ -62,8 +62,10 @@ pub struct Patch {
     /// Triangles around each node, as ranges of `around`.
     first: Vec<u32>,
     around: Vec<u32>,
+    /// Nodes of each cluster, each once, as ranges of `members`.
+    cluster: Vec<u32>,
+    members: Vec<u32>,
     boxes: Vec<Bounds>,
-    bounds: Option<Bounds>,
     /// Capsule and triangle of each pair that is near in this step.
     near: Vec<(u32, u32)>,
     /// Sorted by capsule and triangle. Remembers where a capsule came from while it stays near, so
@@ -90,12 +92,21 @@ impl Patch {
                 next[*n as usize] += 1;
             }
         }
-        let clusters = triangles.len().div_ceil(CLUSTER);
+        let (mut cluster, mut members) = (vec![0], Vec::new());
+        for of in triangles.chunks(CLUSTER) {
+            let mut nodes: Vec<u32> = of.iter().flatten().copied().collect();
+            nodes.sort_unstable();
+            nodes.dedup();
+            members.extend(nodes);
+            cluster.push(members.len() as u32);
+        }
         Self {
+            boxes: vec![Bounds::EMPTY; cluster.len() - 1],
             triangles,
             first,
             around,
-            boxes: vec![Bounds::EMPTY; clusters],
+            cluster,
+            members,
             ..Self::default()
         }
     }
@@ -126,14 +137,14 @@ impl Patch {
             all.add(b.high);
             all
         });
-        // The surface's own box is as old as the last refresh; only a look at all nodes tells.
-        let bounds = Bounds::of(positions.iter().copied());
-        self.bounds = Some(bounds);
-        if !bounds.overlaps(&tool) {
-            return 0;
+        let mut near = false;
+        for (k, b) in self.boxes.iter_mut().enumerate() {
+            let range = self.cluster[k] as usize..self.cluster[k + 1] as usize;
+            *b = Bounds::of(self.members[range].iter().map(|n| positions[*n as usize]));
+            near |= b.overlaps(&tool);
         }
-        for (cluster, of) in self.boxes.iter_mut().zip(self.triangles.chunks(CLUSTER)) {
-            *cluster = Bounds::of(of.iter().flatten().map(|n| positions[*n as usize]));
+        if !near {
+            return 0;
         }
         for (c, capsule) in capsules.iter().enumerate() {
             let hull = capsule.bounds().grown(reach);

@@ -100,6 +100,8 @@ pub struct Masses {
     rigid: Vec<Rigid>,
     /// True if some frame has a frame as father: then a push on one moves others.
     nested: bool,
+    /// Consecutive points with one father: end of the run, and the father or [`NONE`].
+    families: Vec<(usize, u32)>,
 }
 
 /// Why a set of nodes can't be built.
@@ -122,6 +124,13 @@ impl Masses {
             masses
                 .add(node)
                 .map_err(|reason| BadNode { node: i, reason })?;
+        }
+        for i in masses.rigid.len()..masses.mass.len() {
+            let father = masses.father[i];
+            match masses.families.last_mut() {
+                Some((end, f)) if *f == father => *end = i + 1,
+                _ => masses.families.push((i + 1, father)),
+            }
         }
         Ok(masses)
     }
@@ -247,24 +256,39 @@ impl Masses {
     }
 
     /// Velocity of a node, carried motion included, m/s.
+    #[inline]
     pub fn node_velocity(&self, nodes: &Nodes, i: usize) -> DVec3 {
         let own = nodes.velocity[i];
         match self.father(i) {
             None => self.gained(i, own),
             Some(f) => {
+                let (velocity, spin) = self.frame_motion(nodes, f);
                 let arm = nodes.position[i] - nodes.position[f];
-                let carried = self.node_velocity(nodes, f) + self.frame_spin(nodes, f).cross(arm);
-                self.gained(i, own + carried)
+                self.gained(i, own + velocity + spin.cross(arm))
             }
         }
     }
 
     /// Spin of a frame, carried motion included, rad/s.
     pub fn frame_spin(&self, nodes: &Nodes, i: usize) -> DVec3 {
+        self.frame_motion(nodes, i).1
+    }
+
+    /// Velocity and spin of a frame, carried motion included.
+    #[inline]
+    fn frame_motion(&self, nodes: &Nodes, i: usize) -> (DVec3, DVec3) {
         match self.father(i) {
-            None => nodes.spin[i],
-            Some(f) => nodes.spin[i] + self.frame_spin(nodes, f),
+            // Most frames have no father; only these are worth inlining.
+            None => (self.gained(i, nodes.velocity[i]), nodes.spin[i]),
+            Some(f) => self.nested_motion(nodes, i, f),
         }
+    }
+
+    fn nested_motion(&self, nodes: &Nodes, i: usize, f: usize) -> (DVec3, DVec3) {
+        let (velocity, spin) = self.frame_motion(nodes, f);
+        let arm = nodes.position[i] - nodes.position[f];
+        let velocity = nodes.velocity[i] + velocity + spin.cross(arm);
+        (self.gained(i, velocity), nodes.spin[i] + spin)
     }
 
     /// Works out where every frame will be after `h` seconds, fathers first.
@@ -310,7 +334,10 @@ impl Masses {
         let i = at.node as usize;
         match nodes.ahead.get(i) {
             Some(frame) => frame.position + frame.orientation * at.offset,
-            None => self.next_point(nodes, i, h).0,
+            None => {
+                self.next_point(nodes, i, h, &Carrier::of(nodes, self.father[i]))
+                    .0
+            }
         }
     }
 
@@ -320,12 +347,17 @@ impl Masses {
         let frames = self.rigid.len();
         // Any NaN or infinity makes the sum one; the extent catches runaway numbers.
         let (mut sum, mut extent) = (DVec3::ZERO, DVec3::ZERO);
-        for i in frames..self.mass.len() {
-            let (position, velocity) = self.next_point(nodes, i, h);
-            nodes.position[i] = position;
-            nodes.velocity[i] = velocity;
-            sum += position + velocity;
-            extent = extent.max(position.abs());
+        let mut start = frames;
+        for (end, father) in &self.families {
+            let carrier = Carrier::of(nodes, *father);
+            for i in start..*end {
+                let (position, velocity) = self.next_point(nodes, i, h, &carrier);
+                nodes.position[i] = position;
+                nodes.velocity[i] = velocity;
+                sum += position + velocity;
+                extent = extent.max(position.abs());
+            }
+            start = *end;
         }
         for z in 0..frames {
             let next = nodes.ahead[z];
@@ -436,26 +468,28 @@ impl Masses {
     #[inline]
     fn next_velocity(&self, nodes: &Nodes, i: usize, h: f64) -> DVec3 {
         let m = self.mass[i];
-        (nodes.velocity[i] * m + nodes.force[i] * h) / (m + self.damping[i] * h)
+        (nodes.velocity[i] * m + nodes.force[i] * h) * (1.0 / (m + self.damping[i] * h))
     }
 
     /// New position and own velocity of a point (3.68), carried by its father.
     #[inline]
-    fn next_point(&self, nodes: &Nodes, i: usize, h: f64) -> (DVec3, DVec3) {
+    fn next_point(&self, nodes: &Nodes, i: usize, h: f64, carrier: &Carrier) -> (DVec3, DVec3) {
         let velocity = self.next_velocity(nodes, i, h);
-        let (shift, velocity) = match self.father(i) {
-            None => (velocity * h, velocity),
-            Some(f) => {
-                let father = &nodes.ahead[f];
-                let own = nodes.position[i] - nodes.position[f] + velocity * h;
-                let position = father.position + father.turn * own;
-                (position - nodes.position[i], father.turn * velocity)
-            }
+        let position = nodes.position[i];
+        let (next, velocity) = match carrier.turn {
+            None => (position + velocity * h, velocity),
+            Some(turn) => (
+                carrier.shift + turn * (position - carrier.from + velocity * h),
+                turn * velocity,
+            ),
         };
-        (
-            nodes.position[i] + self.gained(i, shift),
-            self.gained(i, velocity),
-        )
+        match self.gain[i] {
+            0 => (next, velocity),
+            code => {
+                let gain = self.gains[code as usize];
+                (position + gain * (next - position), gain * velocity)
+            }
+        }
     }
 
     #[inline]
@@ -463,6 +497,33 @@ impl Masses {
         match self.gain[i] {
             0 => v,
             code => self.gains[code as usize] * v,
+        }
+    }
+}
+
+/// How a father carries its points through the substep.
+struct Carrier {
+    /// Where the father was, and where it will be.
+    from: DVec3,
+    shift: DVec3,
+    /// How it turns; none without a father.
+    turn: Option<DMat3>,
+}
+
+impl Carrier {
+    #[inline]
+    fn of(nodes: &Nodes, father: u32) -> Self {
+        match nodes.ahead.get(father as usize) {
+            Some(ahead) => Self {
+                from: nodes.position[father as usize],
+                shift: ahead.position,
+                turn: Some(ahead.turn),
+            },
+            None => Self {
+                from: DVec3::ZERO,
+                shift: DVec3::ZERO,
+                turn: None,
+            },
         }
     }
 }

@@ -17,7 +17,7 @@ pub struct Field {
 /// Whoever owns matter says how it integrates; nobody else moves it. The rest of the engine knows
 /// it through points: where one is, where it will be, how it answers an impulse. A matter built
 /// on [`Masses`] returns them from [`masses`](Self::masses) and inherits all of that.
-pub trait Matter: Send + Sync {
+pub trait Matter: std::any::Any + Send + Sync {
     /// The masses that carry this matter's momentum.
     fn masses(&self) -> &Masses;
 

@@ -1,1 +1,2 @@
-//! The server: HTTP, WebSocket, and the conductor that runs a simulation against the clock.
+//! x
+pub mod wire;

@@ -72,6 +72,11 @@ impl Law {
         }
     }
 
+    /// True for Hooke's spring, which has a shorter kernel.
+    pub fn is_plain(&self) -> bool {
+        self.base == Base::Linear && self.gain == [1.0; 2]
+    }
+
     /// Greatest slope of a spring's force, N/m, while its length stays within twice the rest length.
     /// A quadratic spring has no greatest slope; this is what its stability is judged by.
     pub fn stiffness(&self, rest_length: f64) -> f64 {
@@ -109,6 +114,14 @@ pub fn spring_force(apart: DVec3, rest_length: f64, law: &Law) -> DVec3 {
             law.gain[0]
         };
     apart * (-law.base.force(law.constant, x) / length)
+}
+
+/// [`spring_force`] of a plain linear spring of `stiffness` N/m: −k (1 − l₀/l) (x₁ − x₂).
+#[inline]
+pub fn plain_force(apart: DVec3, rest_length: f64, stiffness: f64) -> DVec3 {
+    let length = apart.length();
+    // Without a length it has no direction; any factor times zero is zero.
+    apart * (stiffness * (rest_length / length.max(NO_LENGTH) - 1.0))
 }
 
 /// Force (N) on the first node of a damper, `relative` = v₁ − v₂ (m/s). It acts along the relative
@@ -183,6 +196,13 @@ mod tests {
         assert!(close(spring_force(apart, 0.02, &square), DVec3::X * -1e-3));
         assert!(close(spring_force(apart, 0.04, &square), DVec3::X * 1e-3));
         assert_eq!(spring_force(DVec3::ZERO, 0.04, &linear), DVec3::ZERO);
+        assert_eq!(plain_force(DVec3::ZERO, 0.04, 10.0), DVec3::ZERO);
+        for rest in [0.0, 0.02, 0.04] {
+            assert!(close(
+                plain_force(apart, rest, 10.0),
+                spring_force(apart, rest, &linear)
+            ));
+        }
     }
 
     #[test]

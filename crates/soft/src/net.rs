@@ -136,7 +136,10 @@ struct Run {
 /// A nodal net.
 #[derive(Clone, Debug)]
 pub struct Net {
+    /// Mass of a father: its own and that of all it carries.
     masses: Masses,
+    /// Every node's own mass, kg: what gravity acts on.
+    weights: Vec<f64>,
     flags: Vec<NodeFlags>,
     leaders: Vec<Option<(MatterId, u32)>>,
     /// Base position of every node, in its father's frame, or in the world (K25).
@@ -167,7 +170,9 @@ impl Net {
                 "every node needs a position, flags and a shape memory",
             ));
         }
-        let masses = Masses::new(&parts.nodes)?;
+        let weights = parts.nodes.iter().map(|n| n.mass).collect();
+        Masses::new(&parts.nodes)?;
+        let masses = Masses::new(&carrying(&parts))?;
         if masses.frames() != parts.frames.len() {
             return Err(NetError::Shape(
                 "every frame needs a rigid mass, and only frames do",
@@ -198,7 +203,8 @@ impl Net {
                 law.gain.map(f64::to_bits),
             )
         };
-        elements.sort_by_key(|e| (key(&e.law), e.nodes[0].min(e.nodes[1]), e.nodes));
+        elements.iter_mut().for_each(|e| e.nodes.sort_unstable());
+        elements.sort_by_key(|e| (key(&e.law), e.nodes));
         let mut runs: Vec<Run> = Vec::new();
         for (i, element) in elements.iter().enumerate() {
             match runs.last_mut() {
@@ -219,6 +225,7 @@ impl Net {
             .collect();
         let mut net = Self {
             masses,
+            weights,
             flags: parts.flags,
             leaders: vec![None; count],
             base,
@@ -338,14 +345,16 @@ impl Net {
             start = run.end;
             let ends = &self.ends[range.clone()];
             match run.law.input {
+                Input::Distance if run.law.is_plain() => {
+                    let k = run.law.constant;
+                    springs(nodes, ends, &self.rest_length[range], |apart, rest| {
+                        element::plain_force(apart, rest, k)
+                    });
+                }
                 Input::Distance => {
-                    for ([i, j], rest_length) in ends.iter().zip(&self.rest_length[range]) {
-                        let (i, j) = (*i as usize, *j as usize);
-                        let apart = nodes.position[i] - nodes.position[j];
-                        let force = element::spring_force(apart, *rest_length, &run.law);
-                        nodes.force[i] += force;
-                        nodes.force[j] -= force;
-                    }
+                    springs(nodes, ends, &self.rest_length[range], |apart, rest| {
+                        element::spring_force(apart, rest, &run.law)
+                    });
                 }
                 Input::Velocity => {
                     for [i, j] in ends {
@@ -386,17 +395,16 @@ impl Net {
         }
     }
 
-    /// Shape memory of every node; fathers take what their children are given (K47, K49).
+    /// Shape memory of every node; fathers take what their children are given (K47, K49). A child's
+    /// damping acts between it and its father, so the father takes that as well: without it the
+    /// father answers too late, and an organ on a stalk flutters.
     fn memory_forces(&self, nodes: &mut Nodes) {
         // Frames come first, so a child may look its father up while the forces are written.
+        let damping = self.masses.damping();
         let mut family = usize::MAX;
         let (mut origin, mut axes) = (DVec3::ZERO, DMat3::IDENTITY);
         let (mut pull, mut moment) = (DVec3::ZERO, DVec3::ZERO);
         for i in 0..self.memory.len() {
-            let constant = self.memory[i];
-            if constant == 0.0 {
-                continue;
-            }
             let father = self.masses.father(i).unwrap_or(usize::MAX);
             if father != family {
                 self.pull_father(nodes, family, pull, moment);
@@ -409,12 +417,18 @@ impl Net {
             }
             let arm = nodes.position[i] - origin;
             let force =
-                element::memory_force(arm - axes * self.base[i], constant, self.memory_base);
+                element::memory_force(arm - axes * self.base[i], self.memory[i], self.memory_base);
             nodes.force[i] += force;
-            pull -= force;
-            moment -= arm.cross(force);
+            let given = force - nodes.velocity[i] * damping[i];
+            pull -= given;
+            moment -= arm.cross(given);
         }
         self.pull_father(nodes, family, pull, moment);
+        for z in 0..nodes.frames() {
+            if let Some(f) = self.masses.father(z) {
+                nodes.torque[f] += nodes.spin[z] * self.masses.rigid()[z].damping;
+            }
+        }
     }
 
     fn pull_father(&self, nodes: &mut Nodes, father: usize, pull: DVec3, moment: DVec3) {
@@ -433,7 +447,7 @@ impl Matter for Net {
     /// f = Σ f_VE + Σ f_children + f_O + m g (3.69); hyper nodes are added by whoever holds both nets.
     fn force(&self, nodes: &mut Nodes, field: &Field) {
         if self.gravity {
-            for (force, mass) in nodes.force.iter_mut().zip(self.masses.mass()) {
+            for (force, mass) in nodes.force.iter_mut().zip(&self.weights) {
                 *force = field.gravity * *mass;
             }
         } else {
@@ -456,6 +470,66 @@ impl Matter for Net {
     fn leader(&self, node: u32) -> Option<(MatterId, u32)> {
         self.leaders[node as usize]
     }
+}
+
+/// Adds the forces of springs. Their first nodes ascend, so what acts on one of them is summed in a
+/// register and written once; writing it every time would make each spring wait for the last.
+#[inline]
+fn springs(
+    nodes: &mut Nodes,
+    ends: &[[u32; 2]],
+    rest: &[f64],
+    force: impl Fn(DVec3, f64) -> DVec3,
+) {
+    let Some([first, _]) = ends.first() else {
+        return;
+    };
+    let positions = nodes.position.as_slice();
+    let forces = nodes.force.as_mut_slice();
+    let mut node = *first as usize;
+    let (mut from, mut sum) = (positions[node], DVec3::ZERO);
+    for ([i, j], rest) in ends.iter().zip(rest) {
+        if *i as usize != node {
+            forces[node] += sum;
+            node = *i as usize;
+            (from, sum) = (positions[node], DVec3::ZERO);
+        }
+        let f = force(from - positions[*j as usize], *rest);
+        sum += f;
+        forces[*j as usize] -= f;
+    }
+    forces[node] += sum;
+}
+
+/// The nodes as they move: a father carries its children, so its mass and inertia grow by theirs. Without
+/// this an organ would fall faster than a stone, and one lighter than its own shell would flutter.
+fn carrying(parts: &NetParts) -> Vec<MassNode> {
+    let mut nodes = parts.nodes.clone();
+    let frames = parts.frames.len();
+    for i in (0..nodes.len()).rev() {
+        let Some(f) = nodes[i].father.map(|f| f as usize) else {
+            continue;
+        };
+        let position = if i < frames {
+            parts.frames[i].position
+        } else {
+            parts.points[i - frames]
+        };
+        let arm = parts.frames[f].local(position);
+        let square = arm * arm;
+        let mass = nodes[i].mass;
+        let carried = nodes[i].rigid.and_then(|r| r.inertia).unwrap_or_default();
+        nodes[f].mass += mass;
+        if let Some(inertia) = nodes[f].rigid.as_mut().and_then(|r| r.inertia.as_mut()) {
+            *inertia += carried
+                + DVec3::new(
+                    square.y + square.z,
+                    square.z + square.x,
+                    square.x + square.y,
+                ) * mass;
+        }
+    }
+    nodes
 }
 
 fn check_parts(parts: &NetParts, rest: &Nodes) -> Result<(), NetError> {

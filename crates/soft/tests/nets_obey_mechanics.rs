@@ -390,3 +390,70 @@ fn nonsense_is_refused_with_the_place() {
         .is_err()
     );
 }
+
+#[test]
+fn an_organ_falls_like_a_stone() {
+    let net = organ(
+        8,
+        6,
+        &Material {
+            gravity: true,
+            damping: 0.01,
+            centre_damping: 0.0,
+            ..MATERIAL
+        },
+    );
+    let mut nodes = [net.rest().clone()];
+    let nets = boxed(net);
+    let field = Field {
+        time: 0.0,
+        gravity: DVec3::new(0.0, -9.81, 0.0),
+    };
+    let (h, steps) = (1e-3, 2000);
+    for _ in 0..steps {
+        assert!(step(&nets, &mut nodes, &[], &field, h));
+    }
+    let speed = nets[0].masses().node_velocity(&nodes[0], 7).y;
+    let stone = -9.81 * h * f64::from(steps);
+    assert!((speed / stone - 1.0).abs() < 1e-3, "{speed} {stone}");
+}
+
+#[test]
+fn an_organ_on_a_stalk_comes_to_rest_however_light_its_centre() {
+    for centre_mass in [0.001, 0.03, 0.3] {
+        let material = Material {
+            mass: 0.0004,
+            damping: 0.06,
+            stiffness: 24.0,
+            memory: 3.0,
+            centre_mass,
+            centre_damping: 0.1,
+            turn_damping: 0.0,
+            torsion: 0.0,
+            gravity: true,
+            ..MATERIAL
+        };
+        let mut net = organ(8, 8, &material);
+        for node in [1, 2, 3, 65] {
+            net.fix(node).unwrap();
+        }
+        let bounds = trocar_soft::stability::bounds(&[&net], &[]);
+        let mut nodes = [net.rest().clone()];
+        let nets = boxed(net);
+        let field = Field {
+            time: 0.0,
+            gravity: DVec3::new(0.0, -9.81, 0.0),
+        };
+        let h = bounds.safe.min(2e-3);
+        assert!(h > 2e-4, "{bounds:?}");
+        for _ in 0..(20.0 / h) as usize {
+            assert!(step(&nets, &mut nodes, &[], &field, h));
+        }
+        let speed = nodes[0]
+            .velocity
+            .iter()
+            .map(|v| v.length())
+            .fold(0.0, f64::max);
+        assert!(speed < 1e-4, "{centre_mass}: {speed} m/s, {bounds:?}");
+    }
+}

@@ -62,14 +62,14 @@ impl<'a> Zone<'a> {
         }
     }
 
-    /// Where a point lies in the shaft's frame, if it is between the jaws.
-    fn inside(&self, point: DVec3) -> Option<DVec3> {
+    /// Where a point lies in the shaft's frame, if it is between the jaws or within `reach` (m) beside them.
+    fn inside(&self, point: DVec3, reach: f64) -> Option<DVec3> {
         let g = self.grasper;
         let p = self.shaft.local(point);
         let gap = p.z.max(0.0) * trocar_math::real::tan(0.5 * self.jaw) + g.jaw_radius;
         let within = p.z > 0.1 * g.jaw_length
             && p.z < g.jaw_length + g.jaw_radius
-            && p.x.abs() < 2.0 * g.jaw_radius
+            && p.x.abs() < reach.max(2.0 * g.jaw_radius)
             && p.y.abs() < gap;
         within.then_some(p)
     }
@@ -83,12 +83,14 @@ impl<'a> Zone<'a> {
         patch: &Patch,
         positions: &[DVec3],
     ) -> Vec<Hold> {
+        // What lies between the nodes of a net moves with them: the coarser it is, the farther jaws reach (K95).
+        let reach = 0.6 * spacing(patch, positions);
         let mut found: Vec<(Local, DVec3)> = Vec::new();
         let mut nodes: Vec<u32> = patch.triangles().iter().flatten().copied().collect();
         nodes.sort_unstable();
         nodes.dedup();
         for node in nodes {
-            if let Some(p) = self.inside(positions[node as usize]) {
+            if let Some(p) = self.inside(positions[node as usize], reach) {
                 found.push((Local::Node(node), p));
             }
         }
@@ -105,9 +107,11 @@ impl<'a> Zone<'a> {
                     best = Some((distance, Local::Triangle(*t, weights), point));
                 }
             }
-            let near = best.and_then(|(_, local, point)| Some((local, self.inside(point)?)));
+            let near = best.and_then(|(_, local, point)| Some((local, self.inside(point, reach)?)));
             if let Some((local, p)) = near
-                && found.iter().all(|(_, q)| q.distance(p) > CROWDED)
+                && found
+                    .iter()
+                    .all(|(other, q)| q.distance(p) > CROWDED && !shares_node(other, &local))
             {
                 found.push((local, p));
             }
@@ -124,6 +128,25 @@ impl<'a> Zone<'a> {
             })
             .collect()
     }
+}
+
+/// Mean length of a triangle's first side, m.
+fn spacing(patch: &Patch, positions: &[DVec3]) -> f64 {
+    let sides = patch
+        .triangles()
+        .iter()
+        .map(|t| positions[t[0] as usize].distance(positions[t[1] as usize]));
+    sides.sum::<f64>() / patch.triangles().len().max(1) as f64
+}
+
+/// True if two points rest on a common node: holding both would hold it twice.
+fn shares_node(a: &Local, b: &Local) -> bool {
+    let nodes = |local: &Local| match *local {
+        Local::Node(n) => [n; 3],
+        Local::Triangle(nodes, _) => nodes,
+        Local::Frame(..) | Local::Tetrahedron(..) => [u32::MAX; 3],
+    };
+    nodes(a).iter().any(|n| nodes(b).contains(n))
 }
 
 impl Grip {

@@ -56,7 +56,7 @@ pub fn sheet(rows: usize, columns: usize, material: &Material) -> Net {
     };
     Net::new(primitive::sheet(
         &shape.surface().unwrap(),
-        &shape.lattice_edges(),
+        &shape.lattice_edges().unwrap(),
         material,
     ))
     .unwrap()

@@ -1,0 +1,146 @@
+//! Checks on the numbers and names of a scene, with errors that say where.
+
+use crate::load::{Key, Scene, SceneError, Source};
+
+/// Coordinates beyond this (m) are no operating theatre; most likely they are millimetres.
+pub const MAX_COORDINATE: f64 = 10.0;
+
+/// Checks the numbers of one table of an array.
+pub struct Checker<'a> {
+    /// The file it stands in.
+    pub source: &'a Source,
+    /// The array.
+    pub table: &'static str,
+    /// Which one.
+    pub index: usize,
+}
+
+impl Checker<'_> {
+    /// An error at a key of the table.
+    pub fn error(
+        &self,
+        at: &[Key],
+        problem: impl Into<String>,
+        remedy: impl Into<String>,
+    ) -> SceneError {
+        let mut path = vec![Key::Name(self.table), Key::Index(self.index)];
+        path.extend_from_slice(at);
+        self.source.error(&path, problem, remedy)
+    }
+
+    /// Points lie within reach.
+    pub fn points(&self, points: &[[f64; 3]], key: &'static str) -> Result<(), SceneError> {
+        for p in points.iter().flatten() {
+            if !p.is_finite() {
+                return Err(self.error(
+                    &[key.into()],
+                    "a coordinate is not a finite number",
+                    "Correct it.",
+                ));
+            }
+            if p.abs() > MAX_COORDINATE {
+                return Err(self.error(
+                    &[key.into()],
+                    format!("a coordinate of {p} m is farther than {MAX_COORDINATE} m"),
+                    "Trocar measures in metres: 85 mm is 0.085.",
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Vectors are finite.
+    pub fn finite(&self, vectors: &[[f64; 3]], what: &str) -> Result<(), SceneError> {
+        if vectors.iter().flatten().all(|x| x.is_finite()) {
+            return Ok(());
+        }
+        Err(self.error(&[], format!("{what} must be finite"), "Correct the number."))
+    }
+
+    /// A positive number.
+    pub fn positive(&self, value: f64, key: &'static str) -> Result<(), SceneError> {
+        if value > 0.0 && value.is_finite() {
+            return Ok(());
+        }
+        Err(self.error(
+            &[key.into()],
+            format!("{key} is {value}; it must be positive"),
+            "Correct the number.",
+        ))
+    }
+
+    /// A positive length that fits an operating theatre.
+    pub fn size(&self, value: f64, key: &'static str) -> Result<(), SceneError> {
+        self.positive(value, key)?;
+        if value <= MAX_COORDINATE {
+            return Ok(());
+        }
+        Err(self.error(
+            &[key.into()],
+            format!("{key} of {value} m is longer than {MAX_COORDINATE} m"),
+            "Trocar measures in metres: 85 mm is 0.085.",
+        ))
+    }
+}
+
+/// Version and names of the whole scene.
+pub fn scene(scene: &Scene) -> Result<(), SceneError> {
+    let mut names: Vec<(&str, &Source)> = Vec::new();
+    for source in &scene.sources {
+        if source.file.trocar != 1 {
+            return Err(source.error(
+                &[Key::Name("trocar")],
+                format!("this is version {} of the format", source.file.trocar),
+                "This program reads version 1; a newer program may read it.",
+            ));
+        }
+        for (table, index, name) in named(source) {
+            let at = [Key::Name(table), Key::Index(index), Key::Name("name")];
+            if name.trim().is_empty() {
+                return Err(source.error(&at, "the name is empty", "Give it a name."));
+            }
+            if let Some((_, other)) = names.iter().find(|n| n.0 == name) {
+                return Err(source.error(
+                    &at,
+                    format!("the name \"{name}\" is taken (in {})", other.name),
+                    "Names are unique in a scene.",
+                ));
+            }
+            names.push((name, source));
+        }
+    }
+    Ok(())
+}
+
+/// Everything in a file that has a name: its array, its index there, the name.
+fn named(source: &Source) -> Vec<(&'static str, usize, &str)> {
+    let f = &source.file;
+    let lists: [(&'static str, Vec<&str>); 7] = [
+        ("organ", f.organ.iter().map(|x| x.name.as_str()).collect()),
+        ("pipe", f.pipe.iter().map(|x| x.name.as_str()).collect()),
+        ("sheet", f.sheet.iter().map(|x| x.name.as_str()).collect()),
+        ("body", f.body.iter().map(|x| x.name.as_str()).collect()),
+        (
+            "particle",
+            f.particle.iter().map(|x| x.name.as_str()).collect(),
+        ),
+        (
+            "instrument",
+            f.instrument.iter().map(|x| x.name.as_str()).collect(),
+        ),
+        (
+            "scenery",
+            f.scenery.iter().map(|x| x.name.as_str()).collect(),
+        ),
+    ];
+    let mut all = Vec::new();
+    for (table, names) in lists {
+        all.extend(
+            names
+                .into_iter()
+                .enumerate()
+                .map(|(i, name)| (table, i, name)),
+        );
+    }
+    all
+}

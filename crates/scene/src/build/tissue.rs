@@ -1,0 +1,355 @@
+//! Tissues of a scene, on their way to nets.
+
+use super::{Item, check::Checker};
+use crate::{
+    file::{Couple, LawSpec, MaterialSpec, Ring, Select, SheetTissue, TubeTissue},
+    load::{Key, SceneError},
+};
+use glam::DVec3;
+use std::ops::Range;
+use trocar_dynamics::{Lock, MatterId};
+use trocar_mesh::primitive::{ShapeError, SheetShape, TubeShape};
+use trocar_soft::{Base, Hyper, Material, Net, NetParts, NodeFlags, hyper, primitive};
+
+/// A tissue whose nodes may still be moved.
+pub struct Draft<'a> {
+    check: Checker<'a>,
+    pub name: String,
+    pub parts: NetParts,
+    pub colour: [f64; 3],
+    pub bears: f64,
+    /// Rings, or rows of a sheet: nodes in each, and how many there are.
+    around: usize,
+    rings: usize,
+    selected: &'a [Select],
+}
+
+impl<'a> Draft<'a> {
+    /// A closed tissue.
+    pub fn organ(item: &Item<'a, TubeTissue>) -> Result<Self, SceneError> {
+        let check = Checker {
+            source: item.source,
+            table: "organ",
+            index: item.index,
+        };
+        let material = material(&check, &item.item.material)?;
+        let tube = tube_shape(&check, item.item)?
+            .organ()
+            .map_err(|e| shape_error(&check, &e))?;
+        Ok(Self::tube(
+            check,
+            item.item,
+            primitive::organ(&tube, &material),
+        ))
+    }
+
+    /// An open tube.
+    pub fn pipe(item: &Item<'a, TubeTissue>) -> Result<Self, SceneError> {
+        let check = Checker {
+            source: item.source,
+            table: "pipe",
+            index: item.index,
+        };
+        let material = material(&check, &item.item.material)?;
+        let tube = tube_shape(&check, item.item)?
+            .pipe()
+            .map_err(|e| shape_error(&check, &e))?;
+        Ok(Self::tube(
+            check,
+            item.item,
+            primitive::pipe(&tube, &material),
+        ))
+    }
+
+    fn tube(check: Checker<'a>, item: &'a TubeTissue, parts: NetParts) -> Self {
+        Self {
+            check,
+            name: item.name.clone(),
+            parts,
+            colour: item.colour,
+            bears: item.material.bears,
+            around: item.around,
+            rings: item.rings,
+            selected: &item.fixed,
+        }
+    }
+
+    /// An open sheet.
+    pub fn sheet(item: &Item<'a, SheetTissue>) -> Result<Self, SceneError> {
+        let spec = item.item;
+        let check = Checker {
+            source: item.source,
+            table: "sheet",
+            index: item.index,
+        };
+        let material = material(&check, &spec.material)?;
+        check.points(&[spec.origin], "origin")?;
+        check.points(&[spec.u], "u")?;
+        check.points(&[spec.v], "v")?;
+        let shape = SheetShape {
+            origin: spec.origin.into(),
+            u: spec.u.into(),
+            v: spec.v.into(),
+            rows: spec.rows,
+            columns: spec.columns,
+        };
+        let surface = shape.surface().map_err(|e| shape_error(&check, &e))?;
+        let edges = shape.lattice_edges().map_err(|e| shape_error(&check, &e))?;
+        Ok(Self {
+            check,
+            name: spec.name.clone(),
+            parts: primitive::sheet(&surface, &edges, &material),
+            colour: spec.colour,
+            bears: spec.material.bears,
+            around: spec.columns,
+            rings: spec.rows,
+            selected: &spec.fixed,
+        })
+    }
+
+    /// The surface nodes of a ring, as indices of points.
+    fn ring(&self, ring: usize) -> Option<Range<usize>> {
+        (ring < self.rings).then(|| ring * self.around..(ring + 1) * self.around)
+    }
+
+    /// Central nodes of which there is one for each ring.
+    fn ring_frame(&self, ring: usize) -> Option<usize> {
+        (self.parts.frames.len() == self.rings).then_some(ring)
+    }
+
+    /// Indices of the nodes that are fixed.
+    fn fixed(&self) -> Result<Vec<usize>, SceneError> {
+        let first = self.parts.frames.len();
+        let mut nodes = Vec::new();
+        for (i, select) in self.selected.iter().enumerate() {
+            let at = [Key::Name("fixed"), Key::Index(i)];
+            match (select.ring, &select.nodes, select.within) {
+                (Some(ring), None, None) => {
+                    let range = self.ring(ring).ok_or_else(|| {
+                        let last = self.rings - 1;
+                        self.check.error(
+                            &at,
+                            format!("there is no ring {ring}"),
+                            format!("Rings are counted from 0 to {last}."),
+                        )
+                    })?;
+                    nodes.extend(range.map(|v| first + v));
+                    nodes.extend(self.ring_frame(ring));
+                }
+                (None, Some(list), None) => {
+                    for node in list {
+                        let index = first + *node as usize;
+                        if index >= self.parts.nodes.len() {
+                            let last = self.parts.points.len() - 1;
+                            return Err(self.check.error(
+                                &at,
+                                format!("there is no node {node}"),
+                                format!("Surface nodes are counted from 0 to {last}."),
+                            ));
+                        }
+                        nodes.push(index);
+                    }
+                }
+                (None, None, Some(ball)) => {
+                    self.check.points(&[ball.centre], "fixed")?;
+                    let before = nodes.len();
+                    for (v, p) in self.parts.points.iter().enumerate() {
+                        if p.distance(ball.centre.into()) <= ball.radius {
+                            nodes.push(first + v);
+                        }
+                    }
+                    if nodes.len() == before {
+                        return Err(self.check.error(
+                            &at,
+                            "no node lies inside this ball",
+                            "Move it or make it larger.",
+                        ));
+                    }
+                }
+                _ => {
+                    return Err(self.check.error(
+                        &at,
+                        "a selection is one of `ring`, `nodes`, `within`",
+                        "Give exactly one of them.",
+                    ));
+                }
+            }
+        }
+        Ok(nodes)
+    }
+
+    /// The net, its fixed nodes fixed.
+    pub fn net(&self) -> Result<Net, SceneError> {
+        let mut parts = self.parts.clone();
+        for node in self.fixed()? {
+            parts.nodes[node].lock = Lock::Fixed;
+            parts.flags[node].set(NodeFlags::FIXED, true);
+        }
+        Net::new(parts).map_err(|e| {
+            self.check
+                .error(&[], e.to_string(), "Correct the tissue's numbers.")
+        })
+    }
+
+    /// Moves a surface node and with it the rest lengths of its elements.
+    fn place(&mut self, point: usize, position: DVec3) {
+        self.parts.points[point] = position;
+        let first = self.parts.frames.len();
+        let moved = (first + point) as u32;
+        let at = |parts: &NetParts, n: u32| {
+            let n = n as usize;
+            if n < first {
+                parts.frames[n].position
+            } else {
+                parts.points[n - first]
+            }
+        };
+        for i in 0..self.parts.elements.len() {
+            let [a, b] = self.parts.elements[i].nodes;
+            if (a == moved || b == moved) && self.parts.elements[i].rest_length > 0.0 {
+                self.parts.elements[i].rest_length =
+                    at(&self.parts, a).distance(at(&self.parts, b));
+            }
+        }
+    }
+}
+
+/// Couples two rings (K54): moves the slave's nodes onto the master's and pairs them.
+pub fn couple(
+    item: &Item<'_, Couple>,
+    drafts: &mut [Draft<'_>],
+    first: u32,
+) -> Result<Vec<Hyper>, SceneError> {
+    let check = Checker {
+        source: item.source,
+        table: "couple",
+        index: item.index,
+    };
+    let find = |ring: &Ring, key: &'static str| -> Result<(usize, Range<usize>), SceneError> {
+        let wrong = |problem: String| {
+            check.error(
+                &[key.into()],
+                problem,
+                "Name an organ or pipe and one of its rings.",
+            )
+        };
+        let draft = drafts
+            .iter()
+            .position(|d| d.name == ring.tissue)
+            .ok_or_else(|| wrong(format!("there is no tissue called \"{}\"", ring.tissue)))?;
+        let range = drafts[draft]
+            .ring(ring.ring)
+            .ok_or_else(|| wrong(format!("{} has no ring {}", ring.tissue, ring.ring)))?;
+        Ok((draft, range))
+    };
+    let couple = item.item;
+    let (a, master) = find(&couple.master, "master")?;
+    let (b, slave) = find(&couple.slave, "slave")?;
+    if a == b || master.len() != slave.len() {
+        return Err(check.error(
+            &["slave".into()],
+            format!("the rings have {} and {} nodes", master.len(), slave.len()),
+            "Couple rings of two different tissues with equally many nodes.",
+        ));
+    }
+    if !(0.0..=1.0).contains(&couple.force_factor) {
+        return Err(check.error(
+            &["force_factor".into()],
+            "the factor lies between 0 and 1",
+            "1 keeps momentum.",
+        ));
+    }
+    let masters: Vec<DVec3> = master.clone().map(|v| drafts[a].parts.points[v]).collect();
+    let slaves: Vec<DVec3> = slave.clone().map(|v| drafts[b].parts.points[v]).collect();
+    let pairs = hyper::matching(&masters, &slaves);
+    let (before, after) = (drafts[a].parts.frames.len(), drafts[b].parts.frames.len());
+    let mut hypers = Vec::new();
+    for (j, i) in pairs.into_iter().enumerate() {
+        drafts[b].place(slave.start + j, masters[i]);
+        hypers.push(Hyper {
+            master: (
+                MatterId(first + a as u32),
+                (before + master.start + i) as u32,
+            ),
+            slave: (MatterId(first + b as u32), (after + slave.start + j) as u32),
+            factor: couple.force_factor,
+        });
+    }
+    Ok(hypers)
+}
+
+fn tube_shape(check: &Checker<'_>, item: &TubeTissue) -> Result<TubeShape, SceneError> {
+    check.points(&item.path, "path")?;
+    for r in item.radii.iter().flatten() {
+        check.size(*r, "radii")?;
+    }
+    check.finite(&[item.up], "up")?;
+    Ok(TubeShape {
+        path: item.path.iter().map(|p| DVec3::from(*p)).collect(),
+        radii: item.radii.clone(),
+        up: item.up.into(),
+        rings: item.rings,
+        around: item.around,
+    })
+}
+
+fn shape_error(check: &Checker<'_>, error: &ShapeError) -> SceneError {
+    check.error(&[], error.to_string(), "")
+}
+
+fn material(check: &Checker<'_>, spec: &MaterialSpec) -> Result<Material, SceneError> {
+    let at = |key: &'static str| [Key::Name("material"), Key::Name(key)];
+    for (key, value) in [
+        ("mass", spec.mass),
+        ("centre_mass", spec.centre_mass),
+        ("bears", spec.bears),
+    ] {
+        if !(value > 0.0 && value <= 1e3) {
+            return Err(check.error(
+                &at(key),
+                format!("{key} is {value}; it must be positive"),
+                "Masses are in kg, forces in N.",
+            ));
+        }
+    }
+    let constants = [
+        ("damping", spec.damping),
+        ("stiffness", spec.stiffness),
+        ("memory", spec.memory),
+        ("centre_damping", spec.centre_damping),
+        ("turn_damping", spec.turn_damping),
+        ("centre_stiffness", spec.centre_stiffness),
+        ("torsion", spec.torsion),
+        ("bending", spec.bending),
+        ("brace", spec.brace),
+    ];
+    for (key, value) in constants {
+        if !(0.0..=1e9).contains(&value) {
+            return Err(check.error(
+                &at(key),
+                format!("{key} is {value}; it must be at least 0"),
+                "Correct the number.",
+            ));
+        }
+    }
+    let base = |law| match law {
+        LawSpec::Linear => Base::Linear,
+        LawSpec::Quadratic => Base::Quadratic,
+    };
+    Ok(Material {
+        mass: spec.mass,
+        damping: spec.damping,
+        stiffness: spec.stiffness,
+        base: base(spec.law),
+        memory: spec.memory,
+        memory_base: base(spec.memory_law),
+        centre_mass: spec.centre_mass,
+        centre_damping: spec.centre_damping,
+        turn_damping: spec.turn_damping,
+        centre_stiffness: spec.centre_stiffness,
+        torsion: spec.torsion,
+        bending: spec.bending,
+        brace: spec.brace,
+        gravity: spec.gravity,
+    })
+}

@@ -1,0 +1,81 @@
+//! What happened in a step that somebody may want to know.
+
+use serde::{Deserialize, Serialize};
+
+/// Something that happened.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Event {
+    /// When, s of simulated time.
+    pub time: f64,
+    /// What.
+    pub what: Happening,
+}
+
+/// What happened.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Happening {
+    /// An instrument took hold of a tissue.
+    Grasped {
+        /// Which instrument.
+        instrument: String,
+        /// Which tissue.
+        tissue: String,
+        /// At how many points.
+        points: usize,
+    },
+    /// Jaws opened and let go.
+    Released {
+        /// Which instrument.
+        instrument: String,
+    },
+    /// The pull was more than the jaws hold.
+    Slipped {
+        /// Which instrument.
+        instrument: String,
+    },
+    /// The pull was more than the tissue bears at some of the points held.
+    TornOut {
+        /// Which instrument.
+        instrument: String,
+    },
+    /// Numbers of a matter went bad; it was put back to rest.
+    Quarantined {
+        /// Which tissue or set of bodies.
+        matter: String,
+        /// True if this was once too often: it stays frozen.
+        frozen: bool,
+    },
+}
+
+impl std::fmt::Display for Happening {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Grasped {
+                instrument,
+                tissue,
+                points,
+            } => {
+                write!(f, "{instrument} grasped {tissue} at {points} points")
+            }
+            Self::Released { instrument } => write!(f, "{instrument} let go"),
+            Self::Slipped { instrument } => write!(f, "{instrument} slipped: pulled too hard"),
+            Self::TornOut { instrument } => write!(f, "tissue tore out of {instrument}"),
+            Self::Quarantined {
+                matter,
+                frozen: false,
+            } => {
+                write!(f, "{matter} became unstable and was put back to rest")
+            }
+            Self::Quarantined {
+                matter,
+                frozen: true,
+            } => {
+                write!(
+                    f,
+                    "{matter} became unstable again and again and is now frozen"
+                )
+            }
+        }
+    }
+}

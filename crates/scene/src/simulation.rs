@@ -1,0 +1,501 @@
+//! The simulation and its step.
+
+use crate::{
+    Event, Scene, SceneError, StepReport,
+    build::{Model, pose},
+    event::Happening,
+    group::{Group, Motion, Stage as GroupStage},
+    report::{Clock, Stage},
+};
+use glam::DVec3;
+use serde::{Deserialize, Serialize};
+use trocar_dynamics::{Budget, Crew, Local, MatterId, Nodes, State};
+use trocar_math::Pose;
+use trocar_soft::{Net, NodeFlags};
+use trocar_tools::{
+    Grip, Handle,
+    grasper::PARTS,
+    grip::{Failure, Zone},
+};
+use xxhash_rust::xxh3::Xxh3;
+
+/// Fewer nodes than this are stepped by one thread; waking another would cost more than it saves.
+const WORTH_SHARING: usize = 4000;
+
+/// The longest step, s. A longer one is cut to it.
+pub const MAX_STEP: f64 = 0.05;
+
+/// Everything a step is given. Together with the scene, all that a replay needs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Input {
+    /// Length of the step, s.
+    pub dt: f64,
+    /// Sweeps over all ties and contacts at most.
+    pub iterations: u32,
+    /// Where the hands hold the instruments.
+    pub handles: Vec<Handle>,
+}
+
+/// A running scene.
+pub struct Simulation {
+    model: Model,
+    scene_hash: u64,
+    state: State,
+    steps: u64,
+    handles: Vec<Handle>,
+    motions: Vec<Motion>,
+    grips: Vec<Grip>,
+    forces: Vec<DVec3>,
+    groups: Vec<Group>,
+    slot: Vec<u32>,
+    crew: Crew,
+    report: StepReport,
+}
+
+impl Simulation {
+    /// Builds the scene's matter; it will be stepped by at most `threads` threads (≥ 1).
+    pub fn new(scene: &Scene, threads: usize) -> Result<Self, SceneError> {
+        let model = Model::build(scene)?;
+        let prescribed = model.prescribed() as u32;
+        let mut slot: Vec<u32> = (0..model.matters.len() as u32).collect();
+        for group in &model.groups {
+            for (k, m) in group.members.iter().enumerate() {
+                slot[m.index()] = prescribed + k as u32;
+            }
+        }
+        let groups = model.groups.iter().map(|g| Group::new(&model, g)).collect();
+        let mut simulation = Self {
+            scene_hash: scene.bundle.hash(),
+            state: State::default(),
+            steps: 0,
+            handles: Vec::new(),
+            motions: Vec::new(),
+            grips: Vec::new(),
+            forces: vec![DVec3::ZERO; model.tools.len()],
+            groups,
+            slot,
+            crew: Crew::new(threads),
+            report: StepReport::default(),
+            model,
+        };
+        simulation.restart();
+        Ok(simulation)
+    }
+
+    /// Back to the start.
+    pub fn restart(&mut self) {
+        self.state = State {
+            time: 0.0,
+            nodes: self.model.start.clone(),
+        };
+        self.steps = 0;
+        self.handles = self.model.tools.iter().map(|t| t.start).collect();
+        self.motions = self
+            .handles
+            .iter()
+            .map(|h| Motion { from: *h, to: *h })
+            .collect();
+        self.grips = self
+            .handles
+            .iter()
+            .map(|_| Grip {
+                armed: true,
+                ..Grip::default()
+            })
+            .collect();
+        self.forces.fill(DVec3::ZERO);
+        self.groups = self
+            .model
+            .groups
+            .iter()
+            .map(|g| Group::new(&self.model, g))
+            .collect();
+        self.mark_held();
+        self.report = StepReport::default();
+    }
+
+    /// One simulated step. Deterministic; allocates nothing once warm, unless something is grasped.
+    pub fn step(&mut self, input: &Input) -> &StepReport {
+        let mut clock = Clock::start();
+        let dt = usable_step(input.dt, self.model.step);
+        self.follow(input, dt);
+        self.lend();
+        clock.lap(Stage::Input);
+
+        let stage = GroupStage {
+            model: &self.model,
+            slot: &self.slot,
+            motions: &self.motions,
+            dt,
+            time: self.state.time,
+            budget: Budget {
+                iterations: input.iterations.max(1),
+                ..Budget::default()
+            },
+        };
+        let step_group = |group: &mut Group| {
+            group.gather(&stage);
+            group.clock.lap(Stage::Broad);
+            for sub in group.substeps(dt) {
+                group.detect(&stage, sub);
+                group.clock.lap(Stage::Detect);
+                group.force(&stage, sub);
+                group.clock.lap(Stage::Force);
+                group.aim(&stage, sub);
+                group.clock.lap(Stage::Aim);
+                group.advance(&stage, sub);
+                group.clock.lap(Stage::Advance);
+                group.correct(&stage);
+                group.clock.lap(Stage::Correct);
+            }
+        };
+        if self.model.start.iter().map(Nodes::len).sum::<usize>() > WORTH_SHARING {
+            self.crew
+                .each(&mut self.groups, |_, group| step_group(group));
+        } else {
+            self.groups.iter_mut().for_each(step_group);
+        }
+
+        clock.resume();
+        self.edit(dt);
+        clock.lap(Stage::Edit);
+        self.observe(dt);
+        clock.lap(Stage::Observe);
+        for group in &self.groups {
+            clock.add(group.clock.timings());
+        }
+        self.report.timings = *clock.timings();
+        &self.report
+    }
+
+    /// The step's usual input: the scene's step, and the hands where they are.
+    pub fn idle_input(&self) -> Input {
+        Input {
+            dt: self.model.step,
+            iterations: Budget::default().iterations,
+            handles: self.handles.clone(),
+        }
+    }
+
+    /// Instruments follow their handles.
+    fn follow(&mut self, input: &Input, dt: f64) {
+        for (t, tool) in self.model.tools.iter().enumerate() {
+            let from = self.handles[t];
+            let wish = input.handles.get(t).unwrap_or(&from);
+            let to = tool.grasper.follow(&from, wish, dt);
+            self.motions[t] = Motion { from, to };
+            self.handles[t] = to;
+            self.grips[t].squeeze(to.jaw);
+        }
+    }
+
+    /// Gives every group its shares of the state, and the ties of what is held.
+    fn lend(&mut self) {
+        for group in &mut self.groups {
+            group.borrow(&mut self.state);
+            group.ties.truncate(group.scene_ties);
+            for grip in &self.grips {
+                let held = grip
+                    .holds
+                    .iter()
+                    .filter(|h| group.members.contains(&h.tie.b.matter));
+                group.ties.extend(held.map(|h| h.tie));
+            }
+        }
+    }
+
+    /// Takes the shares back; then grasps, releases and quarantines.
+    fn edit(&mut self, dt: f64) {
+        self.report.events.clear();
+        self.forces.fill(DVec3::ZERO);
+        for group in &mut self.groups {
+            group.give_back(&mut self.state);
+            for (force, reaction) in self.forces.iter_mut().zip(&group.reactions) {
+                *force += *reaction;
+            }
+            // In the same order as they were lent.
+            let mut ties = group.ties[group.scene_ties..].iter();
+            for grip in &mut self.grips {
+                for hold in grip
+                    .holds
+                    .iter_mut()
+                    .filter(|h| group.members.contains(&h.tie.b.matter))
+                {
+                    if let Some(tie) = ties.next() {
+                        hold.tie.impulse = tie.impulse;
+                    }
+                }
+            }
+            for m in &group.fallen {
+                self.report.events.push(Event {
+                    time: self.state.time,
+                    what: Happening::Quarantined {
+                        matter: self.model.names[m.index()].clone(),
+                        frozen: group.is_frozen(*m),
+                    },
+                });
+            }
+        }
+        for t in 0..self.model.tools.len() {
+            self.edit_grip(t, dt);
+        }
+    }
+
+    fn edit_grip(&mut self, t: usize, dt: f64) {
+        let tool = &self.model.tools[t];
+        let jaw = self.handles[t].jaw;
+        let mut happened = None;
+        if jaw > tool.grasper.release_angle {
+            self.grips[t].armed = true;
+            if !self.grips[t].is_empty() {
+                self.grips[t].holds.clear();
+                happened = Some(Happening::Released {
+                    instrument: tool.name.clone(),
+                });
+            }
+        } else if !self.grips[t].is_empty() {
+            let h = self.held_substep(t);
+            let tissues = &self.model.tissues;
+            let bears = |m: MatterId| {
+                tissues
+                    .iter()
+                    .find(|x| x.matter == m)
+                    .map_or(f64::INFINITY, |x| x.bears)
+            };
+            let instrument = || tool.name.clone();
+            happened = self.grips[t]
+                .strain(h, dt, tool.grasper.grip_force, bears)
+                .map(|f| match f {
+                    Failure::Slipped => Happening::Slipped {
+                        instrument: instrument(),
+                    },
+                    Failure::TornOut => Happening::TornOut {
+                        instrument: instrument(),
+                    },
+                });
+        } else if self.grips[t].armed && jaw < tool.grasper.capture_angle {
+            self.grips[t].armed = false;
+            happened = self.capture(t);
+        }
+        if let Some(what) = happened {
+            self.mark_held();
+            self.report.events.push(Event {
+                time: self.state.time,
+                what,
+            });
+        }
+    }
+
+    /// Length of the substeps with which what tool `t` holds was solved, s.
+    fn held_substep(&self, t: usize) -> f64 {
+        let matter = self.grips[t].holds.first().map(|h| h.tie.b.matter);
+        let group = self
+            .groups
+            .iter()
+            .find(|g| matter.is_some_and(|m| g.members.contains(&m)));
+        group.map_or(self.model.step, |g| g.h)
+    }
+
+    fn capture(&mut self, t: usize) -> Option<Happening> {
+        let tool = &self.model.tools[t];
+        let shaft = tool.grasper.poses(&self.handles[t])[0];
+        let zone = Zone::new(&tool.grasper, shaft, self.handles[t].jaw);
+        let mut most = (0, MatterId::WORLD);
+        for skin in self.groups.iter().flat_map(|g| &g.skins) {
+            let positions = &self.state.nodes[skin.matter.index()].position;
+            let holds = zone.capture(tool.matter, skin.matter, &skin.patch, positions);
+            if holds.len() > most.0 {
+                most = (holds.len(), skin.matter);
+            }
+            self.grips[t].holds.extend(holds);
+        }
+        self.grips[t].jaw = self.handles[t].jaw;
+        (most.0 > 0).then(|| Happening::Grasped {
+            instrument: tool.name.clone(),
+            tissue: self.model.names[most.1.index()].clone(),
+            points: self.grips[t].holds.len(),
+        })
+    }
+
+    /// Tells surfaces and nets what is held.
+    fn mark_held(&mut self) {
+        for skin in self.groups.iter_mut().flat_map(|g| &mut g.skins) {
+            skin.held.clear();
+            for (t, grip) in self.grips.iter().enumerate() {
+                for hold in grip.holds.iter().filter(|h| h.tie.b.matter == skin.matter) {
+                    match hold.tie.b.at {
+                        Local::Node(n) => skin.held.push((t, n)),
+                        Local::Triangle(nodes, _) => skin.held.extend(nodes.map(|n| (t, n))),
+                        _ => {}
+                    }
+                }
+            }
+            let any: &mut dyn std::any::Any = &mut *self.model.matters[skin.matter.index()];
+            if let Some(net) = any.downcast_mut::<Net>() {
+                for n in 0..self.model.start[skin.matter.index()].len() {
+                    let held = skin.held.iter().any(|h| h.1 as usize == n);
+                    net.set_flags(n, NodeFlags::GRASPED, held);
+                }
+            }
+        }
+    }
+
+    /// What is told to the outside.
+    fn observe(&mut self, dt: f64) {
+        self.state.time += dt;
+        self.steps += 1;
+        for (tool, handle) in self.model.tools.iter().zip(&self.handles) {
+            let poses = tool.grasper.poses(handle);
+            let nodes = &mut self.state.nodes[tool.matter.index()];
+            for (z, pose) in poses.iter().enumerate() {
+                nodes.position[z] = pose.position;
+                nodes.orientation[z] = pose.rotation;
+            }
+        }
+        let report = &mut self.report;
+        report.substeps = 0;
+        report.contacts = 0;
+        report.aim = trocar_dynamics::Outcome {
+            converged: true,
+            ..Default::default()
+        };
+        report.correct = report.aim;
+        for group in &self.groups {
+            report.substeps = report.substeps.max(group.substep_count(dt));
+            report.contacts += group.contacts();
+            for (all, one) in [
+                (&mut report.aim, &group.aim),
+                (&mut report.correct, &group.correct),
+            ] {
+                all.iterations = all.iterations.max(one.iterations);
+                all.error = all.error.max(one.error);
+                all.converged &= one.converged;
+            }
+        }
+    }
+
+    /// A number that depends on every bit of what the next step reads.
+    pub fn hash(&self) -> u64 {
+        let mut hash = Xxh3::new();
+        hash.update(&self.steps.to_le_bytes());
+        let mut number = |x: f64| hash.update(&x.to_bits().to_le_bytes());
+        number(self.state.time);
+        for nodes in &self.state.nodes {
+            for v in nodes
+                .position
+                .iter()
+                .chain(&nodes.velocity)
+                .chain(&nodes.spin)
+            {
+                v.to_array().into_iter().for_each(&mut number);
+            }
+            for q in &nodes.orientation {
+                q.to_array().into_iter().for_each(&mut number);
+            }
+        }
+        for handle in &self.handles {
+            handle.to_array().into_iter().for_each(&mut number);
+        }
+        for grip in &self.grips {
+            number(grip.jaw);
+            for hold in &grip.holds {
+                number(hold.pull);
+                hold.tie
+                    .impulse
+                    .to_array()
+                    .into_iter()
+                    .for_each(&mut number);
+            }
+        }
+        hash.digest()
+    }
+
+    /// What does not change.
+    pub fn model(&self) -> &Model {
+        &self.model
+    }
+
+    /// A number that names the scene: it changes with any byte of its files.
+    pub fn scene_hash(&self) -> u64 {
+        self.scene_hash
+    }
+
+    /// What moves.
+    pub fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// Steps made.
+    pub fn steps(&self) -> u64 {
+        self.steps
+    }
+
+    /// What the last step did.
+    pub fn report(&self) -> &StepReport {
+        &self.report
+    }
+
+    /// Where instrument `t`'s handle is now.
+    pub fn handle(&self, t: usize) -> Handle {
+        self.handles[t]
+    }
+
+    /// Where its shaft and jaws are.
+    pub fn poses(&self, t: usize) -> [Pose; PARTS] {
+        std::array::from_fn(|part| {
+            pose(&self.state.nodes[self.model.tools[t].matter.index()], part)
+        })
+    }
+
+    /// Force on its tip in the last step, N.
+    pub fn force(&self, t: usize) -> DVec3 {
+        self.forces[t]
+    }
+
+    /// What it holds.
+    pub fn grip(&self, t: usize) -> &Grip {
+        &self.grips[t]
+    }
+
+    pub(crate) fn parts(&self) -> (&State, u64, &[Handle], &[Grip], &[Group]) {
+        (
+            &self.state,
+            self.steps,
+            &self.handles,
+            &self.grips,
+            &self.groups,
+        )
+    }
+
+    pub(crate) fn resume(
+        &mut self,
+        state: State,
+        steps: u64,
+        handles: Vec<Handle>,
+        grips: Vec<Grip>,
+    ) -> &mut [Group] {
+        self.restart();
+        self.state = state;
+        self.state.nodes.iter_mut().for_each(Nodes::make_ready);
+        self.steps = steps;
+        self.handles = handles;
+        self.grips = grips;
+        self.mark_held();
+        &mut self.groups
+    }
+
+    /// Spoils a matter's numbers; only tests want to.
+    #[doc(hidden)]
+    pub fn spoil(&mut self, matter: MatterId, node: usize) {
+        self.state.nodes[matter.index()].velocity[node].x = f64::NAN;
+    }
+}
+
+/// A step that can be taken: `wish` if it is sound, else the nearest one that is.
+fn usable_step(wish: f64, usual: f64) -> f64 {
+    if wish.is_finite() && wish > 0.0 {
+        wish.clamp(1e-6, MAX_STEP)
+    } else {
+        usual
+    }
+}

@@ -1,0 +1,111 @@
+//! What a page is told about a scene before the first frame.
+
+use crate::wire::{
+    BodyDescription, CameraDescription, InstrumentDescription, Limits, SceneDescription, SceneryDescription,
+    TissueDescription,
+};
+use glam::DVec3;
+use trocar_scene::{
+    Stage,
+    build::{Backdrop, Model, Tissue, Tool},
+};
+
+/// How long a shaft is drawn, m: that of a laparoscopic instrument. Only what is inside the body touches anything.
+const SHAFT_LENGTH: f64 = 0.35;
+
+/// Describes a scene.
+pub fn scene(model: &Model) -> SceneDescription {
+    let camera = &model.camera;
+    SceneDescription {
+        name: model.name.clone(),
+        step: model.step,
+        tissues: model.tissues.iter().map(|t| tissue(model, t)).collect(),
+        scenery: model.backdrops.iter().map(scenery).collect(),
+        bodies: model
+            .looks
+            .iter()
+            .map(|look| BodyDescription {
+                name: look.name.clone(),
+                colour: look.colour,
+                half_extents: look.half_extents,
+            })
+            .collect(),
+        instruments: model.tools.iter().map(instrument).collect(),
+        camera: CameraDescription {
+            eye: camera.eye,
+            target: camera.target,
+            up: camera.up,
+            field_of_view: camera.field_of_view,
+        },
+        stages: Stage::NAMES.map(String::from).to_vec(),
+    }
+}
+
+/// Only the surface: central nodes come first, have no triangles and are not sent.
+fn tissue(model: &Model, tissue: &Tissue) -> TissueDescription {
+    let surface = &model.start[tissue.matter.index()].position[tissue.first as usize..];
+    TissueDescription {
+        name: tissue.name.clone(),
+        colour: tissue.colour,
+        vertices: surface.len() as u32,
+        triangles: tissue.triangles.as_flattened().iter().map(|n| n - tissue.first).collect(),
+        positions: flat(surface),
+    }
+}
+
+fn scenery(backdrop: &Backdrop) -> SceneryDescription {
+    SceneryDescription {
+        name: backdrop.name.clone(),
+        colour: backdrop.colour,
+        opacity: backdrop.opacity,
+        positions: flat(&backdrop.surface.positions),
+        triangles: backdrop.surface.triangles.as_flattened().to_vec(),
+    }
+}
+
+fn instrument(tool: &Tool) -> InstrumentDescription {
+    let grasper = &tool.grasper;
+    let limits = &grasper.limits;
+    InstrumentDescription {
+        name: tool.name.clone(),
+        trocar: grasper.trocar.position.to_array(),
+        shaft_radius: grasper.shaft_radius,
+        shaft_length: SHAFT_LENGTH,
+        jaw_length: grasper.jaw_length,
+        jaw_radius: grasper.jaw_radius,
+        limits: Limits {
+            yaw: limits.yaw,
+            pitch: limits.pitch,
+            depth: limits.depth,
+            jaw: limits.jaw,
+        },
+        handle: tool.start.into(),
+    }
+}
+
+fn flat(points: &[DVec3]) -> Vec<f32> {
+    points.iter().flat_map(|p| p.as_vec3().to_array()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+
+    #[test]
+    fn every_triangle_has_its_corners_among_the_vertices() {
+        let simulation = sample::simulation();
+        let scene = scene(simulation.model());
+        assert_eq!((scene.name.as_str(), scene.step), ("Bench top", 0.002));
+        let bag = &scene.tissues[0];
+        assert_eq!(bag.positions.len(), 3 * bag.vertices as usize);
+        assert!(bag.triangles.iter().all(|n| *n < bag.vertices));
+        assert_eq!(bag.triangles.iter().min(), Some(&0));
+        assert_eq!(bag.triangles.iter().max(), Some(&(bag.vertices - 1)));
+        let table = &scene.scenery[0];
+        assert!(table.triangles.iter().all(|n| (*n as usize) < table.positions.len() / 3));
+        assert_eq!(scene.bodies[0].name, "block");
+        assert_eq!(scene.instruments[0].handle.depth, 0.05);
+        assert_eq!(scene.stages.len(), Stage::COUNT);
+    }
+}

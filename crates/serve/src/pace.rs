@@ -1,0 +1,184 @@
+//! Simulated time against the clock, and what is measured of it. No clock is read here, so that tests can bring
+//! their own.
+
+use trocar_scene::{Stage, Timings};
+
+/// How far simulated time may lie behind and still be made up for, s. What is more is lost: time then runs slower.
+/// Long enough for a hiccup of the machine, short enough that nobody sees time run faster afterwards.
+const MAX_BACKLOG: f64 = 0.05;
+
+/// Over how long measurements are averaged, s.
+const MEMORY: f64 = 0.5;
+
+/// Part of the time that must be lost before we say that the machine is too slow.
+const SLOW: f64 = 0.03;
+
+/// Says when a step is due.
+#[derive(Clone, Copy, Debug)]
+pub struct Pace {
+    step: f64,
+    last: f64,
+    backlog: f64,
+}
+
+/// What passed since the last turn, s.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Passed {
+    /// On the clock, while running.
+    pub wall: f64,
+    /// Of it, what won't be simulated any more.
+    pub lost: f64,
+}
+
+impl Pace {
+    /// For steps of `step` s, from `now` (s) on.
+    pub fn new(step: f64, now: f64) -> Self {
+        Self {
+            step,
+            last: now,
+            backlog: 0.0,
+        }
+    }
+
+    /// The clock shows `now`. Unless `running`, the time since the last call does not count.
+    pub fn pass(&mut self, now: f64, running: bool) -> Passed {
+        let wall = if running { (now - self.last).max(0.0) } else { 0.0 };
+        self.last = now;
+        self.backlog += wall;
+        let lost = (self.backlog - MAX_BACKLOG.max(self.step)).max(0.0);
+        self.backlog -= lost;
+        Passed { wall, lost }
+    }
+
+    /// Takes one step off what lies behind; false if none is due.
+    pub fn take(&mut self) -> bool {
+        // A billionth of a step is rounding, not time.
+        let due = self.backlog >= self.step * (1.0 - 1e-9);
+        if due {
+            self.backlog -= self.step;
+        }
+        due
+    }
+
+    /// How long until a step is due, s; 0 if one is.
+    pub fn wait(&self) -> f64 {
+        (self.step - self.backlog).max(0.0)
+    }
+}
+
+/// Averages over recent time.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Gauge {
+    wall: f64,
+    lost: f64,
+    simulated: f64,
+    steps: f64,
+    cost: f64,
+    stages: Timings,
+}
+
+impl Gauge {
+    /// Time passed.
+    pub fn pass(&mut self, passed: Passed) {
+        let keep = 1.0 / (1.0 + passed.wall / MEMORY);
+        self.wall = self.wall * keep + passed.wall;
+        self.lost = self.lost * keep + passed.lost;
+        self.simulated *= keep;
+        self.steps *= keep;
+        self.cost *= keep;
+        self.stages.stage.iter_mut().for_each(|s| *s *= keep);
+    }
+
+    /// A step of `step` s was made, which took `cost` s.
+    pub fn step(&mut self, step: f64, cost: f64, stages: &Timings) {
+        self.simulated += step;
+        self.steps += 1.0;
+        self.cost += cost;
+        self.stages.add(stages);
+    }
+
+    /// Simulated seconds per second.
+    pub fn rate(&self) -> f64 {
+        if self.wall > 0.0 { self.simulated / self.wall } else { 1.0 }
+    }
+
+    /// The machine can't keep up.
+    pub fn is_slow(&self) -> bool {
+        self.lost > SLOW * self.wall
+    }
+
+    /// Mean cost of a step and of each of its stages, µs.
+    pub fn costs(&self) -> (f32, [f32; Stage::COUNT]) {
+        let mean = |sum: f64| if self.steps > 0.0 { (sum / self.steps * 1e6) as f32 } else { 0.0 };
+        (mean(self.cost), self.stages.stage.map(mean))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Runs for `seconds` on a machine on which a step of 2 ms takes `cost` s. Gives steps, turns and the gauge.
+    fn run(seconds: f64, cost: f64) -> (usize, usize, Gauge) {
+        let (mut pace, mut gauge) = (Pace::new(0.002, 0.0), Gauge::default());
+        let (mut now, mut steps, mut turns) = (0.0, 0, 0);
+        while now < seconds {
+            gauge.pass(pace.pass(now, true));
+            if pace.take() {
+                gauge.step(0.002, cost, &Timings::default());
+                now += cost;
+                steps += 1;
+            } else {
+                now += pace.wait().max(1e-6);
+            }
+            turns += 1;
+        }
+        (steps, turns, gauge)
+    }
+
+    #[test]
+    fn a_fast_machine_keeps_time() {
+        let (steps, turns, gauge) = run(10.0, 0.0005);
+        assert!((4995..=5000).contains(&steps), "{steps}");
+        assert!(turns < 3 * steps);
+        assert!((gauge.rate() - 1.0).abs() < 0.02 && !gauge.is_slow(), "{gauge:?}");
+        assert!((gauge.costs().0 - 500.0).abs() < 1.0);
+    }
+
+    #[test]
+    fn a_slow_machine_slows_time_and_says_so() {
+        let (steps, _, gauge) = run(10.0, 0.004);
+        assert!((2499..=2501).contains(&steps), "{steps}");
+        assert!((gauge.rate() - 0.5).abs() < 0.02 && gauge.is_slow(), "{gauge:?}");
+    }
+
+    #[test]
+    fn a_long_stop_is_not_made_up_for() {
+        let mut pace = Pace::new(0.002, 0.0);
+        let passed = pace.pass(100.0, true);
+        assert!((passed.lost - 99.95).abs() < 1e-9);
+        let mut steps = 0;
+        while pace.take() {
+            steps += 1;
+        }
+        assert_eq!(steps, 25);
+    }
+
+    #[test]
+    fn a_pause_leaves_no_backlog() {
+        let mut pace = Pace::new(0.002, 0.0);
+        assert_eq!(pace.pass(5.0, false), Passed { wall: 0.0, lost: 0.0 });
+        assert!(!pace.take());
+        pace.pass(5.002, true);
+        assert!(pace.take() && !pace.take());
+    }
+
+    #[test]
+    fn a_step_longer_than_the_backlog_is_still_made() {
+        let mut pace = Pace::new(0.08, 0.0);
+        pace.pass(0.079, true);
+        assert!(!pace.take());
+        pace.pass(0.081, true);
+        assert!(pace.take());
+    }
+}
