@@ -1,0 +1,67 @@
+// The server's JSON messages, checked before use.
+
+import type { SceneDescription, ServerMessage } from "./wire";
+
+/** The protocol this page speaks. */
+export const PROTOCOL = 1;
+
+/** A message that is not what the protocol says. */
+export class MessageError extends Error {
+  override name = "MessageError";
+}
+
+/** Reads a text message. Throws {@link MessageError}. */
+export function parseMessage(text: string): ServerMessage {
+  let message: ServerMessage;
+  try {
+    message = JSON.parse(text) as ServerMessage;
+  } catch {
+    throw new MessageError("the server sent text that is not JSON");
+  }
+  switch (message?.type) {
+    case "hello":
+      if (message.protocol !== PROTOCOL) {
+        throw new MessageError(
+          `the server speaks protocol ${message.protocol}, this page ${PROTOCOL}: reload the page`,
+        );
+      }
+      checkScene(message.scene);
+      return message;
+    case "error":
+    case "event":
+      return message;
+    default:
+      throw new MessageError("the server sent a message of unknown type");
+  }
+}
+
+/** What would make the graphics card read outside its buffers, or draw nothing, is refused here. */
+function checkScene(scene: SceneDescription): void {
+  for (const key of ["tissues", "scenery", "bodies", "instruments", "stages"] as const) {
+    if (!Array.isArray(scene?.[key])) {
+      throw new MessageError(`the scene has no list of ${key}`);
+    }
+  }
+  for (const { name, vertices, positions, triangles } of scene.tissues) {
+    if (positions.length !== 3 * vertices) {
+      throw new MessageError(`${name} has ${vertices} vertices but ${positions.length} coordinates`);
+    }
+    checkTriangles(name, positions, triangles);
+  }
+  for (const { name, positions, triangles } of scene.scenery) {
+    checkTriangles(name, positions, triangles);
+  }
+}
+
+function checkTriangles(name: string, positions: number[], triangles: number[]): void {
+  const vertices = positions.length / 3;
+  if (triangles.length % 3 !== 0 || !Number.isInteger(vertices)) {
+    throw new MessageError(`${name} has an incomplete vertex or triangle`);
+  }
+  if (!positions.every(Number.isFinite)) {
+    throw new MessageError(`${name} has a position that is not a finite number`);
+  }
+  if (!triangles.every((index) => Number.isInteger(index) && index >= 0 && index < vertices)) {
+    throw new MessageError(`${name} has a triangle with an index outside its ${vertices} vertices`);
+  }
+}
