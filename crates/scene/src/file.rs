@@ -57,6 +57,11 @@ pub struct SceneFile {
     pub scenery: Vec<Scenery>,
 }
 
+/// The JSON Schema of scene files.
+pub fn schema() -> schemars::Schema {
+    schemars::schema_for!(SceneFile)
+}
+
 /// Gravity and the step.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]

@@ -1,0 +1,121 @@
+//! `trocar check`: what a scene says, how stiff it is, what a step will cost.
+
+use crate::report::Gathered;
+use anyhow::Result;
+use clap::Args;
+use std::{fmt::Write, path::PathBuf, process::ExitCode};
+use trocar_scene::{Scene, Simulation, build};
+
+/// What `check` may be told.
+#[derive(Args)]
+pub struct Options {
+    /// The scene files.
+    #[arg(required = true)]
+    scenes: Vec<PathBuf>,
+}
+
+/// Checks every scene; fails if one is wrong.
+pub fn run(options: &Options) -> Result<ExitCode> {
+    let mut code = ExitCode::SUCCESS;
+    for path in &options.scenes {
+        match Scene::load(path).and_then(|scene| Simulation::new(&scene, 1)) {
+            Ok(simulation) => {
+                crate::print(describe(&path.display().to_string(), simulation)?.trim_end())?
+            }
+            Err(error) => {
+                eprintln!("{error}");
+                code = ExitCode::FAILURE;
+            }
+        }
+    }
+    Ok(code)
+}
+
+fn describe(path: &str, mut simulation: Simulation) -> Result<String, std::fmt::Error> {
+    let mut out = String::new();
+    let model = simulation.model();
+    writeln!(out, "{path}: {}", model.name)?;
+    for tissue in &model.tissues {
+        let nodes = model.start[tissue.matter.index()].len();
+        writeln!(
+            out,
+            "  tissue      {}: {nodes} nodes, {} elements, {} triangles",
+            tissue.name,
+            tissue.elements,
+            tissue.triangles.len()
+        )?;
+    }
+    if let Some(bodies) = model.bodies {
+        let nodes = model.start[bodies.index()].len();
+        writeln!(
+            out,
+            "  bodies      {}, particles {}",
+            model.looks.len(),
+            nodes - model.looks.len()
+        )?;
+    }
+    for tool in &model.tools {
+        writeln!(out, "  instrument  {}", tool.name)?;
+    }
+    if !model.hypers.is_empty() || !model.ties.is_empty() {
+        writeln!(
+            out,
+            "  couplings   {} hyper nodes, {} ties",
+            model.hypers.len(),
+            model.ties.len()
+        )?;
+    }
+    for backdrop in &model.backdrops {
+        writeln!(
+            out,
+            "  scenery     {}: {} triangles",
+            backdrop.name,
+            backdrop.surface.triangles.len()
+        )?;
+    }
+    for group in &model.groups {
+        let names: Vec<&str> = group
+            .members
+            .iter()
+            .map(|m| model.names[m.index()].as_str())
+            .collect();
+        let b = &group.bounds;
+        let ms = |s: f64| {
+            if s.is_finite() {
+                format!("{:.3} ms", s * 1e3)
+            } else {
+                "any".into()
+            }
+        };
+        writeln!(
+            out,
+            "  stable to   {} ({}; exact {}, Kuhn's estimate {}): {} substep(s) in a step of {} ms",
+            ms(b.safe),
+            names.join(" + "),
+            ms(b.exact),
+            ms(b.kuhn),
+            build::substeps(model.step, b.safe),
+            model.step * 1e3,
+        )?;
+    }
+    let input = simulation.idle_input();
+    let mut gathered = Gathered::default();
+    for i in 0..600 {
+        let report = simulation.step(&input);
+        // The first steps warm caches up.
+        if i >= 100 {
+            gathered.add(report);
+        }
+    }
+    let cost = gathered.step_cost(0.5);
+    writeln!(
+        out,
+        "  step cost   {cost:.1} µs here (p99 {:.1}): {:.0} × real time on one thread",
+        gathered.step_cost(0.99),
+        input.dt * 1e6 / cost,
+    )?;
+    for event in gathered.events() {
+        writeln!(out, "  warning     at {:.3} s: {}", event.time, event.what)?;
+    }
+    Ok(out)
+}

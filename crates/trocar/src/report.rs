@@ -1,0 +1,140 @@
+//! What a run reports: one JSON document.
+
+use crate::machine::Machine;
+use serde::Serialize;
+use std::{collections::BTreeMap, path::Path, time::Duration};
+use trocar_math::statistics::quantile;
+use trocar_scene::{Event, Simulation, Stage, StepReport, recording::BUILD};
+
+/// More steps than this are counted but not kept for the quantiles.
+const MAX_SAMPLES: usize = 2_000_000;
+
+/// Gathers what a run does.
+#[derive(Default)]
+pub struct Gathered {
+    samples: Vec<[f32; Stage::COUNT + 1]>,
+    events: Vec<Event>,
+    most_contacts: usize,
+    most_substeps: u32,
+    unconverged: u64,
+    worst_aim: f64,
+    worst_correct: f64,
+}
+
+/// µs at three quantiles.
+#[derive(Serialize)]
+struct Quantiles {
+    p50: f64,
+    p95: f64,
+    p99: f64,
+}
+
+#[derive(Serialize)]
+struct Document<'a> {
+    build: &'static str,
+    scene: &'a str,
+    scene_hash: String,
+    machine: Machine,
+    threads: usize,
+    steps: u64,
+    step_seconds: f64,
+    simulated_seconds: f64,
+    wall_seconds: f64,
+    times_real_time: f64,
+    stage_microseconds: BTreeMap<&'static str, Quantiles>,
+    substeps: u32,
+    most_contacts: usize,
+    steps_not_converged: u64,
+    worst_tie_error_metres: f64,
+    worst_tie_velocity_error: f64,
+    events: &'a [Event],
+    final_hash: String,
+}
+
+impl Gathered {
+    /// Takes in a step.
+    pub fn add(&mut self, report: &StepReport) {
+        if self.samples.len() < MAX_SAMPLES {
+            let mut sample = [0.0; Stage::COUNT + 1];
+            for (s, t) in sample.iter_mut().zip(report.timings.stage) {
+                *s = (t * 1e6) as f32;
+            }
+            sample[Stage::COUNT] = (report.timings.total() * 1e6) as f32;
+            self.samples.push(sample);
+        }
+        self.events.extend(report.events.iter().cloned());
+        self.most_contacts = self.most_contacts.max(report.contacts);
+        self.most_substeps = self.most_substeps.max(report.substeps);
+        self.unconverged += u64::from(!(report.aim.converged && report.correct.converged));
+        self.worst_aim = self.worst_aim.max(report.aim.error);
+        self.worst_correct = self.worst_correct.max(report.correct.error);
+    }
+
+    /// What happened.
+    pub fn events(&self) -> &[Event] {
+        &self.events
+    }
+
+    /// A quantile of the whole step, µs.
+    pub fn step_cost(&self, fraction: f64) -> f64 {
+        quantile(&self.sorted(Stage::COUNT), fraction)
+    }
+
+    fn sorted(&self, column: usize) -> Vec<f64> {
+        let mut values: Vec<f64> = self.samples.iter().map(|s| f64::from(s[column])).collect();
+        values.sort_by(f64::total_cmp);
+        values
+    }
+
+    /// The document.
+    pub fn json(
+        &self,
+        simulation: &Simulation,
+        wall: Duration,
+        threads: usize,
+    ) -> serde_json::Result<String> {
+        let names = Stage::NAMES.into_iter().chain(["step"]);
+        let stages = names.enumerate().map(|(i, name)| {
+            let sorted = self.sorted(i);
+            let at = |fraction| quantile(&sorted, fraction);
+            (
+                name,
+                Quantiles {
+                    p50: at(0.5),
+                    p95: at(0.95),
+                    p99: at(0.99),
+                },
+            )
+        });
+        let simulated = simulation.state().time;
+        serde_json::to_string_pretty(&Document {
+            build: BUILD,
+            scene: &simulation.model().name,
+            scene_hash: format!("{:016x}", simulation.scene_hash()),
+            machine: Machine::this(),
+            threads,
+            steps: simulation.steps(),
+            step_seconds: simulation.model().step,
+            simulated_seconds: simulated,
+            wall_seconds: wall.as_secs_f64(),
+            times_real_time: simulated / wall.as_secs_f64().max(1e-9),
+            stage_microseconds: stages.collect(),
+            substeps: self.most_substeps,
+            most_contacts: self.most_contacts,
+            steps_not_converged: self.unconverged,
+            worst_tie_error_metres: self.worst_aim,
+            worst_tie_velocity_error: self.worst_correct,
+            events: &self.events,
+            final_hash: format!("{:016x}", simulation.hash()),
+        })
+    }
+}
+
+/// Writes a file whole or not at all.
+pub fn write(path: &Path, text: &str) -> anyhow::Result<()> {
+    use anyhow::Context;
+    let shown = path.display().to_string();
+    let temporary = path.with_extension("part");
+    std::fs::write(&temporary, text).with_context(|| format!("{shown} can't be written"))?;
+    std::fs::rename(&temporary, path).with_context(|| format!("{shown} can't be written"))
+}

@@ -1,0 +1,155 @@
+//! `trocar simulate`: a scene without a page, as fast as it goes.
+
+use crate::{export, progress, report};
+use anyhow::{Context, Result, ensure};
+use clap::Args;
+use std::{path::PathBuf, process::ExitCode, time::Instant};
+use trocar_scene::{
+    Scene, Simulation,
+    recording::{Recording, Writer},
+};
+
+/// What `simulate` may be told.
+#[derive(Args)]
+pub struct Options {
+    /// The scene file.
+    scene: PathBuf,
+    /// How much simulated time to run, s; with --input, at most this much.
+    #[arg(long, default_value_t = 10.0)]
+    seconds: f64,
+    /// Let the hands do what they did in this recording.
+    #[arg(long)]
+    input: Option<PathBuf>,
+    /// Record the run.
+    #[arg(long)]
+    record: Option<PathBuf>,
+    /// Write a report as JSON: costs of every stage, residuals, events, the final hash. `-` prints it.
+    #[arg(long)]
+    report: Option<PathBuf>,
+    /// Write every tissue over time into this folder.
+    #[arg(long)]
+    export: Option<PathBuf>,
+    /// How to write it.
+    #[arg(long, value_enum, default_value_t = export::Format::Vtk)]
+    export_format: export::Format,
+    /// How often, frames a second of simulated time.
+    #[arg(long, default_value_t = 25.0)]
+    export_rate: f64,
+    /// Threads the step may use.
+    #[arg(long, default_value_t = 1)]
+    threads: usize,
+    /// Start from this snapshot.
+    #[arg(long)]
+    resume: Option<PathBuf>,
+    /// Write a snapshot at the end.
+    #[arg(long)]
+    snapshot: Option<PathBuf>,
+}
+
+/// Runs the scene.
+pub fn run(options: &Options) -> Result<ExitCode> {
+    ensure!(
+        options.seconds > 0.0 && options.seconds.is_finite(),
+        "--seconds must be positive"
+    );
+    ensure!(
+        (1..=256).contains(&options.threads),
+        "--threads must lie between 1 and 256"
+    );
+    let scene = Scene::load(&options.scene)?;
+    let mut simulation = Simulation::new(&scene, options.threads)?;
+    if let Some(path) = &options.resume {
+        let bytes =
+            std::fs::read(path).with_context(|| format!("{} can't be read", path.display()))?;
+        simulation
+            .restore(&bytes)
+            .with_context(|| path.display().to_string())?;
+    }
+    let recorded = options.input.as_ref().map(Recording::read).transpose()?;
+    let mut record = options
+        .record
+        .as_ref()
+        .map(|path| Writer::create(path, &scene))
+        .transpose()?;
+    let mut export = match &options.export {
+        Some(folder) => Some(export::Export::new(
+            folder,
+            options.export_format,
+            options.export_rate,
+            &simulation,
+        )?),
+        None => None,
+    };
+
+    let idle = simulation.idle_input();
+    let mut inputs = recorded.as_ref().map(Recording::inputs);
+    let end = simulation.state().time + options.seconds;
+    let planned = match &recorded {
+        Some(recording) => recording.steps() as u64,
+        None => (options.seconds / idle.dt) as u64,
+    };
+    let bar = progress::bar(planned, "simulating");
+    let mut gathered = report::Gathered::default();
+    let started = Instant::now();
+    while simulation.state().time < end - 0.5 * idle.dt {
+        let input = match inputs.as_mut() {
+            None => &idle,
+            Some(inputs) => match inputs.next() {
+                Some(input) => input,
+                None => break,
+            },
+        };
+        gathered.add(simulation.step(input));
+        if let Some(record) = &mut record {
+            record.step(input, &simulation)?;
+        }
+        if let Some(export) = &mut export {
+            export.step(&simulation)?;
+        }
+        bar.inc(1);
+    }
+    let wall = started.elapsed();
+    bar.finish_and_clear();
+
+    if let Some(record) = record {
+        record.finish()?;
+    }
+    if let Some(path) = &options.snapshot {
+        std::fs::write(path, simulation.snapshot())
+            .with_context(|| format!("{} can't be written", path.display()))?;
+    }
+    let mut lines = vec![format!(
+        "{}: {:.3} s in {} steps, {:.1} × real time, {:.1} µs a step (p99 {:.1}), hash {:016x}",
+        simulation.model().name,
+        simulation.state().time,
+        simulation.steps(),
+        simulation.state().time / wall.as_secs_f64().max(1e-9),
+        gathered.step_cost(0.5),
+        gathered.step_cost(0.99),
+        simulation.hash(),
+    )];
+    lines.extend(
+        gathered
+            .events()
+            .iter()
+            .map(|e| format!("{:9.3} s  {}", e.time, e.what)),
+    );
+    if let Some(export) = export {
+        lines.extend(
+            export
+                .finish()?
+                .iter()
+                .map(|path| format!("wrote {}", path.display())),
+        );
+    }
+    match &options.report {
+        Some(path) if path.as_os_str() == "-" => {
+            lines.clear();
+            lines.push(gathered.json(&simulation, wall, options.threads)?);
+        }
+        Some(path) => report::write(path, &gathered.json(&simulation, wall, options.threads)?)?,
+        None => {}
+    }
+    crate::print(&lines.join("\n"))?;
+    Ok(ExitCode::SUCCESS)
+}
