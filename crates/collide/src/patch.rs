@@ -137,14 +137,12 @@ impl Patch {
             all.add(b.high);
             all
         });
-        let mut near = false;
+        if !Bounds::of(positions.iter().copied()).overlaps(&tool) {
+            return 0;
+        }
         for (k, b) in self.boxes.iter_mut().enumerate() {
             let range = self.cluster[k] as usize..self.cluster[k + 1] as usize;
             *b = Bounds::of(self.members[range].iter().map(|n| positions[*n as usize]));
-            near |= b.overlaps(&tool);
-        }
-        if !near {
-            return 0;
         }
         for (c, capsule) in capsules.iter().enumerate() {
             let hull = capsule.bounds().grown(reach);

@@ -269,6 +269,27 @@ impl Masses {
         }
     }
 
+    /// Writes the velocity of every node, carried motion included, to [`Nodes::carried`].
+    pub fn carry_velocities(&self, nodes: &mut Nodes) {
+        let frames = self.rigid.len();
+        for z in 0..frames {
+            nodes.carried[z] = self.node_velocity(nodes, z);
+        }
+        let mut start = frames;
+        for (end, father) in &self.families {
+            let f = *father as usize;
+            let (origin, velocity, spin) = match nodes.position.get(f) {
+                Some(origin) => (*origin, nodes.carried[f], self.frame_spin(nodes, f)),
+                None => (DVec3::ZERO, DVec3::ZERO, DVec3::ZERO),
+            };
+            for i in start..*end {
+                let arm = nodes.position[i] - origin;
+                nodes.carried[i] = self.gained(i, nodes.velocity[i] + velocity + spin.cross(arm));
+            }
+            start = *end;
+        }
+    }
+
     /// Spin of a frame, carried motion included, rad/s.
     pub fn frame_spin(&self, nodes: &Nodes, i: usize) -> DVec3 {
         self.frame_motion(nodes, i).1
@@ -465,14 +486,14 @@ impl Masses {
     }
 
     /// New own velocity before it is turned or locked (3.67).
-    #[inline]
+    #[inline(always)]
     fn next_velocity(&self, nodes: &Nodes, i: usize, h: f64) -> DVec3 {
         let m = self.mass[i];
         (nodes.velocity[i] * m + nodes.force[i] * h) * (1.0 / (m + self.damping[i] * h))
     }
 
     /// New position and own velocity of a point (3.68), carried by its father.
-    #[inline]
+    #[inline(always)]
     fn next_point(&self, nodes: &Nodes, i: usize, h: f64, carrier: &Carrier) -> (DVec3, DVec3) {
         let velocity = self.next_velocity(nodes, i, h);
         let position = nodes.position[i];

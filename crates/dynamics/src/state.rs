@@ -35,6 +35,9 @@ pub struct Nodes {
     /// Torques gathered in this substep on each frame, N·m.
     #[serde(skip)]
     pub torque: Vec<DVec3>,
+    /// Velocity of each node with all that carries it, m/s; for elements that need it.
+    #[serde(skip)]
+    pub carried: Vec<DVec3>,
     /// Where each frame will be at the end of the substep, as planned after `force` and kept
     /// up to date by every push.
     #[serde(skip)]
@@ -77,6 +80,7 @@ impl Nodes {
     /// Sizes what is not stored; needed after a share was read from a snapshot.
     pub fn make_ready(&mut self) {
         self.force.resize(self.position.len(), DVec3::ZERO);
+        self.carried.resize(self.position.len(), DVec3::ZERO);
         self.torque.resize(self.orientation.len(), DVec3::ZERO);
         self.ahead.resize(self.orientation.len(), Motion::default());
     }

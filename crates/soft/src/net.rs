@@ -357,10 +357,10 @@ impl Net {
                     });
                 }
                 Input::Velocity => {
+                    self.masses.carry_velocities(nodes);
                     for [i, j] in ends {
                         let (i, j) = (*i as usize, *j as usize);
-                        let relative = self.masses.node_velocity(nodes, i)
-                            - self.masses.node_velocity(nodes, j);
+                        let relative = nodes.carried[i] - nodes.carried[j];
                         let force = element::damper_force(relative, &run.law);
                         nodes.force[i] += force;
                         nodes.force[j] -= force;

@@ -427,7 +427,7 @@ fn an_organ_on_a_stalk_comes_to_rest_however_light_its_centre() {
             stiffness: 24.0,
             memory: 3.0,
             centre_mass,
-            centre_damping: 0.1,
+            centre_damping: 0.2,
             turn_damping: 0.0,
             torsion: 0.0,
             gravity: true,

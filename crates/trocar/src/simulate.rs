@@ -15,7 +15,7 @@ pub struct Options {
     /// The scene file.
     scene: PathBuf,
     /// How much simulated time to run, s; with --input, at most this much.
-    #[arg(long, default_value_t = 10.0)]
+    #[arg(long, default_value_t = 10.0, allow_negative_numbers = true)]
     seconds: f64,
     /// Let the hands do what they did in this recording.
     #[arg(long)]

@@ -160,6 +160,15 @@ fn velocity_is_the_rate_at_which_a_point_moves() {
 }
 
 #[test]
+fn velocities_of_all_nodes_at_once_are_those_of_each() {
+    let (masses, mut nodes) = family();
+    masses.carry_velocities(&mut nodes);
+    for i in 0..nodes.len() {
+        assert!((nodes.carried[i] - masses.node_velocity(&nodes, i)).length() < 1e-15);
+    }
+}
+
+#[test]
 fn a_child_turns_with_its_father() {
     let father = MassNode::body(1.0, DVec3::ONE);
     let child = MassNode {

@@ -1,0 +1,269 @@
+//! The program as its users meet it: what it prints, what it writes, how it fails.
+
+use std::{
+    path::{Path, PathBuf},
+    process::{Command, Output},
+};
+
+fn trocar(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_trocar"))
+        .args(arguments)
+        .output()
+        .unwrap()
+}
+
+fn scene() -> String {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../scenes/gallbladder.toml")
+        .display()
+        .to_string()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// Standard output of a run that must succeed.
+fn said(arguments: &[&str]) -> String {
+    let output = trocar(arguments);
+    assert!(
+        output.status.success(),
+        "{arguments:?}: {}",
+        text(&output.stderr)
+    );
+    text(&output.stdout)
+}
+
+fn hash(line: &str) -> String {
+    let at = line
+        .find("hash ")
+        .unwrap_or_else(|| panic!("no hash in {line}"));
+    line[at + 5..at + 21].to_string()
+}
+
+struct Folder(tempfile::TempDir);
+
+impl Folder {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn file(&self, name: &str) -> String {
+        self.path(name).display().to_string()
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+}
+
+#[test]
+fn check_tells_counts_bound_and_cost() {
+    let out = said(&["check", &scene()]);
+    for part in [
+        "195 nodes, 756 elements",
+        "130 nodes, 561 elements",
+        "12 hyper nodes",
+        "stable to",
+        "step cost",
+    ] {
+        assert!(out.contains(part), "{part} is missing from\n{out}");
+    }
+}
+
+#[test]
+fn check_names_file_line_column_and_remedy() {
+    let folder = Folder::new();
+    std::fs::write(
+        folder.path("bad.toml"),
+        "trocar = 1\n\n[[organ]]\nname = \"x\"\nrngs = 3\n",
+    )
+    .unwrap();
+    let output = trocar(&["check", &folder.file("bad.toml")]);
+    assert_eq!(output.status.code(), Some(1));
+    let error = text(&output.stderr);
+    assert!(
+        error.contains("bad.toml:5:1") && error.contains("rngs") && error.contains("trocar schema"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_recording_replays_to_the_same_hash_and_a_second_one_does_not_overwrite_it() {
+    let folder = Folder::new();
+    let record = folder.file("run.trocrec");
+    let run = said(&[
+        "simulate",
+        &scene(),
+        "--seconds",
+        "0.7",
+        "--record",
+        &record,
+    ]);
+    let again = said(&["replay", &record, "--verify"]);
+    assert_eq!(hash(&run), hash(&again));
+    assert!(again.contains("700 hashes agree"), "{again}");
+    let fed = said(&["simulate", &scene(), "--seconds", "5", "--input", &record]);
+    assert_eq!(hash(&run), hash(&fed));
+    assert!(
+        !trocar(&[
+            "simulate",
+            &scene(),
+            "--seconds",
+            "0.1",
+            "--record",
+            &record
+        ])
+        .status
+        .success()
+    );
+}
+
+#[test]
+fn a_snapshot_resumes_in_a_new_process() {
+    let folder = Folder::new();
+    let snapshot = folder.file("half.snap");
+    let whole = said(&["simulate", &scene(), "--seconds", "1.25"]);
+    said(&[
+        "simulate",
+        &scene(),
+        "--seconds",
+        "0.25",
+        "--snapshot",
+        &snapshot,
+    ]);
+    let rest = said(&[
+        "simulate",
+        &scene(),
+        "--seconds",
+        "1",
+        "--resume",
+        &snapshot,
+    ]);
+    assert_eq!(hash(&whole), hash(&rest));
+}
+
+#[test]
+fn threads_do_not_change_the_result() {
+    let one = said(&["simulate", &scene(), "--seconds", "0.3"]);
+    let two = said(&["simulate", &scene(), "--seconds", "0.3", "--threads", "2"]);
+    assert_eq!(hash(&one), hash(&two));
+}
+
+#[test]
+fn a_killed_recording_is_readable_up_to_its_last_block() {
+    let folder = Folder::new();
+    let record = folder.path("killed.trocrec");
+    let mut run = Command::new(env!("CARGO_BIN_EXE_trocar"))
+        .args(["simulate", &scene(), "--seconds", "100000", "--record"])
+        .arg(&record)
+        .spawn()
+        .unwrap();
+    // Until there is more than the scene in it.
+    let size = || std::fs::metadata(&record).map_or(0, |m| m.len());
+    let scene_size = 400_000;
+    for _ in 0..600 {
+        if size() > scene_size {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    run.kill().unwrap();
+    run.wait().unwrap();
+    let output = trocar(&["replay", &record.display().to_string(), "--verify"]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("breaks off"));
+    assert!(text(&output.stdout).contains("hashes agree"));
+}
+
+#[test]
+fn a_report_is_one_json_document() {
+    let out = said(&["simulate", &scene(), "--seconds", "0.2", "--report", "-"]);
+    let report: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(report["steps"], 200);
+    for stage in [
+        "input", "broad", "detect", "force", "aim", "advance", "correct", "edit", "observe", "step",
+    ] {
+        assert!(
+            report["stage_microseconds"][stage]["p99"].is_number(),
+            "{stage}"
+        );
+    }
+    assert!(report["machine"]["threads"].is_number() && report["final_hash"].is_string());
+}
+
+#[test]
+fn exports_open_elsewhere() {
+    let folder = Folder::new();
+    let out = said(&[
+        "simulate",
+        &scene(),
+        "--seconds",
+        "0.2",
+        "--export",
+        &folder.file("vtk"),
+    ]);
+    assert!(out.contains("gall-bladder.pvd"), "{out}");
+    let index = std::fs::read_to_string(folder.path("vtk/gall-bladder.pvd")).unwrap();
+    assert_eq!(index.matches("<DataSet").count(), 6, "{index}");
+    said(&[
+        "simulate",
+        &scene(),
+        "--seconds",
+        "0.2",
+        "--export",
+        &folder.file("gltf"),
+        "--export-format",
+        "gltf",
+    ]);
+    let glb = std::fs::read(folder.path("gltf/cystic-duct.glb")).unwrap();
+    assert_eq!(&glb[..4], b"glTF");
+}
+
+#[test]
+fn the_schema_knows_every_table_and_its_units() {
+    let schema: serde_json::Value = serde_json::from_str(&said(&["schema"])).unwrap();
+    for table in [
+        "world",
+        "camera",
+        "organ",
+        "pipe",
+        "sheet",
+        "couple",
+        "body",
+        "particle",
+        "tie",
+        "instrument",
+        "scenery",
+    ] {
+        assert!(schema["properties"][table].is_object(), "{table}");
+    }
+    let mass = schema["$defs"]["MaterialSpec"]["properties"]["mass"]["description"]
+        .as_str()
+        .unwrap();
+    assert!(mass.contains("kg"), "{mass}");
+}
+
+#[test]
+fn nonsense_fails_with_a_sentence() {
+    let folder = Folder::new();
+    std::fs::write(folder.path("no.trocrec"), b"nothing").unwrap();
+    let record = folder.file("no.trocrec");
+    let scene = scene();
+    let cases: [(&[&str], &str); 5] = [
+        (&["simulate", "nowhere.toml"], "nowhere.toml"),
+        (&["simulate", &scene, "--seconds", "-1"], "seconds"),
+        (&["simulate", &scene, "--threads", "0"], "threads"),
+        (&["simulate", &scene, "--resume", &record], "snapshot"),
+        (&["replay", &record], "not a Trocar recording"),
+    ];
+    for (arguments, word) in cases {
+        let output = trocar(arguments);
+        assert!(!output.status.success(), "{arguments:?}");
+        let error = text(&output.stderr);
+        assert!(
+            error.contains(word) && !error.contains("panicked"),
+            "{arguments:?}: {error}"
+        );
+    }
+}
