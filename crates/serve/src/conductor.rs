@@ -8,7 +8,7 @@ use crate::{
     ServeError,
     desk::{Desk, Orders},
     frame::{self, Head},
-    pace::{Gauge, Pace},
+    pace::{Gauge, Metronome, Pace},
     recorder::Recorder,
     wire::ServerMessage,
 };
@@ -20,9 +20,6 @@ use std::{
 };
 use tokio::sync::{broadcast, watch};
 use trocar_scene::{Input, Simulation};
-
-/// Between two frames, s.
-const FRAME: f64 = 1.0 / 60.0;
 
 /// How many events a viewer may be behind before it loses some.
 const EVENTS: usize = 64;
@@ -37,7 +34,7 @@ pub struct Conductor {
 }
 
 /// What the conductor shows.
-pub struct Stage {
+pub struct Show {
     /// Where to leave wishes.
     pub desk: Arc<Desk>,
     /// What happens, as JSON for the viewers.
@@ -48,12 +45,14 @@ pub struct Stage {
 
 impl Conductor {
     /// Starts to run `simulation`. Time stands still while nobody watches.
-    pub fn start(simulation: Simulation, recorder: Recorder) -> Result<(Self, Stage), ServeError> {
-        let desk = Arc::new(Desk::new(simulation.model().tools.iter().map(|t| t.start).collect()));
+    pub fn start(simulation: Simulation, recorder: Recorder) -> Result<(Self, Show), ServeError> {
+        let desk = Arc::new(Desk::new(
+            simulation.model().tools.iter().map(|t| t.start).collect(),
+        ));
         let (picture, pictures) = triple_buffer::triple_buffer(&Vec::new());
         let (ring, bell) = watch::channel(0);
         let (events, _) = broadcast::channel(EVENTS);
-        let stage = Stage {
+        let show = Show {
             desk: Arc::clone(&desk),
             events: events.clone(),
             pictures,
@@ -67,7 +66,8 @@ impl Conductor {
             desk: Arc::clone(&desk),
             began: Instant::now(),
             gauge: Gauge::default(),
-            next_frame: 0.0,
+            running: false,
+            metronome: Metronome::default(),
             frames: 0,
             picture,
             ring,
@@ -81,7 +81,7 @@ impl Conductor {
             desk,
             thread: Some(thread),
         };
-        Ok((conductor, stage))
+        Ok((conductor, show))
     }
 }
 
@@ -94,12 +94,11 @@ impl Drop for Conductor {
     }
 }
 
-impl Stage {
+impl Show {
     /// Hands every new frame on to any number of viewers, until the simulation ends. A frame is copied once, here;
     /// the viewers share it, and who is late finds the newest.
     pub async fn relay(mut self, frames: watch::Sender<Bytes>) {
         while self.bell.changed().await.is_ok() {
-            self.bell.mark_unchanged();
             frames.send_replace(Bytes::copy_from_slice(self.pictures.read()));
         }
     }
@@ -114,7 +113,8 @@ struct Performance {
     began: Instant,
     pace: Pace,
     gauge: Gauge,
-    next_frame: f64,
+    running: bool,
+    metronome: Metronome,
     frames: u32,
     picture: triple_buffer::Input<Vec<u8>>,
     ring: watch::Sender<u32>,
@@ -131,15 +131,14 @@ impl Performance {
             if orders.restart {
                 self.restart();
             }
-            self.gauge.pass(self.pace.pass(self.now(), orders.watched && !orders.paused));
-            if self.pace.take() {
+            // What has passed belongs to what was ordered then, not now.
+            self.gauge.pass(self.pace.pass(self.now(), self.running));
+            self.running = orders.watched && !orders.paused;
+            if self.running && self.pace.take() {
                 self.step();
             }
-            let now = self.now();
-            if now >= self.next_frame {
+            if self.metronome.beat(self.now()) {
                 self.show(&orders);
-                // On a grid, unless a turn took longer than its mesh.
-                self.next_frame = (self.next_frame + FRAME).max(now);
             }
             self.rest(&orders);
         }
@@ -155,13 +154,21 @@ impl Performance {
         self.desk.take(&mut self.input.handles);
         let began = Instant::now();
         let report = self.simulation.step(&self.input);
-        self.gauge.step(self.input.dt, began.elapsed().as_secs_f64(), &report.timings);
+        self.gauge.step(
+            self.input.dt,
+            began.elapsed().as_secs_f64(),
+            &report.timings,
+        );
         for event in &report.events {
             tell(&self.events, event.time, event.what.to_string());
         }
         if let Err(error) = self.recorder.step(&self.input, &self.simulation) {
             tracing::error!("this operation is not recorded any more: {error}");
-            tell(&self.events, self.simulation.state().time, format!("Not recorded any more: {error}"));
+            tell(
+                &self.events,
+                self.simulation.state().time,
+                format!("Not recorded any more: {error}"),
+            );
         }
     }
 
@@ -173,7 +180,11 @@ impl Performance {
     fn finish_recording(&mut self) {
         if let Err(error) = self.recorder.finish() {
             tracing::error!("the end of the recording is lost: {error}");
-            tell(&self.events, self.simulation.state().time, format!("The end of the recording is lost: {error}"));
+            tell(
+                &self.events,
+                self.simulation.state().time,
+                format!("The end of the recording is lost: {error}"),
+            );
         }
     }
 
@@ -185,7 +196,11 @@ impl Performance {
             input_sequence: self.desk.used(),
             paused: orders.paused,
             slow: !orders.paused && self.gauge.is_slow(),
-            rate: if orders.paused { 0.0 } else { self.gauge.rate() as f32 },
+            rate: if orders.paused {
+                0.0
+            } else {
+                self.gauge.rate() as f32
+            },
             step_cost,
             stage_costs,
         };
@@ -195,11 +210,15 @@ impl Performance {
     }
 
     fn rest(&self, orders: &Orders) {
-        let mut seconds = self.next_frame - self.now();
-        if !orders.paused {
+        let mut seconds = self.metronome.wait(self.now());
+        if self.running {
             seconds = seconds.min(self.pace.wait());
         }
-        let longest = if orders.watched { Duration::from_secs_f64(seconds.max(0.0)) } else { NOBODY };
+        let longest = if orders.watched {
+            Duration::from_secs_f64(seconds)
+        } else {
+            NOBODY
+        };
         if !longest.is_zero() {
             self.desk.rest(orders, longest);
         }
@@ -219,10 +238,10 @@ mod tests {
     use trocar_tools::Handle;
 
     /// Waits for a frame that is as wanted; long enough for a very busy machine.
-    fn await_frame(stage: &mut Stage, wanted: impl Fn(&frame::Frame) -> bool) -> frame::Frame {
+    fn await_frame(show: &mut Show, wanted: impl Fn(&frame::Frame) -> bool) -> frame::Frame {
         let began = Instant::now();
         loop {
-            if let Ok(frame) = decode(stage.pictures.read())
+            if let Ok(frame) = decode(show.pictures.read())
                 && wanted(&frame)
             {
                 return frame;
@@ -232,26 +251,26 @@ mod tests {
         }
     }
 
-    fn start() -> (Conductor, Stage) {
+    fn start() -> (Conductor, Show) {
         let recorder = Recorder::new(sample::scene(), Path::new("x.toml"), None).unwrap();
         Conductor::start(sample::simulation(), recorder).unwrap()
     }
 
     #[test]
     fn time_waits_for_the_first_viewer() {
-        let (_conductor, mut stage) = start();
-        let first = await_frame(&mut stage, |f| f.head.number > 0);
+        let (_conductor, mut show) = start();
+        let first = await_frame(&mut show, |f| f.head.number > 0);
         assert_eq!(first.time, 0.0);
-        stage.desk.enter();
-        await_frame(&mut stage, |f| f.time > 0.05);
-        stage.desk.leave();
+        show.desk.enter();
+        await_frame(&mut show, |f| f.time > 0.05);
+        show.desk.leave();
     }
 
     #[test]
     fn it_pauses_goes_on_and_restarts() {
-        let (_conductor, mut stage) = start();
-        stage.desk.enter();
-        let desk = Arc::clone(&stage.desk);
+        let (_conductor, mut show) = start();
+        show.desk.enter();
+        let desk = Arc::clone(&show.desk);
         let wish = Handle {
             yaw: 0.3,
             depth: 0.06,
@@ -259,25 +278,25 @@ mod tests {
             ..Handle::default()
         };
         desk.steer(0, 9, wish);
-        let moved = await_frame(&mut stage, |f| f.instruments[0].handle[0] > 0.299);
+        let moved = await_frame(&mut show, |f| f.instruments[0].handle[0] > 0.299);
         assert_eq!(moved.head.input_sequence, 9);
         desk.pause(true);
-        let paused = await_frame(&mut stage, |f| f.head.paused);
-        let later = await_frame(&mut stage, |f| f.head.number > paused.head.number + 3);
+        let paused = await_frame(&mut show, |f| f.head.paused);
+        let later = await_frame(&mut show, |f| f.head.number > paused.head.number + 3);
         assert_eq!((later.time, later.head.rate), (paused.time, 0.0));
         desk.restart();
-        let again = await_frame(&mut stage, |f| f.time == 0.0);
+        let again = await_frame(&mut show, |f| f.time == 0.0);
         assert!(again.head.paused);
         assert_eq!(again.instruments[0].handle[0], 0.0);
         desk.pause(false);
-        let on = await_frame(&mut stage, |f| f.time > 0.02);
+        let on = await_frame(&mut show, |f| f.time > 0.02);
         assert_eq!(on.instruments[0].handle[0], 0.0);
     }
 
     #[test]
     fn dropping_it_ends_the_thread_and_hangs_up() {
-        let (conductor, stage) = start();
+        let (conductor, show) = start();
         drop(conductor);
-        assert!(stage.bell.has_changed().is_err());
+        assert!(show.bell.has_changed().is_err());
     }
 }

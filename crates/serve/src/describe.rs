@@ -1,8 +1,8 @@
 //! What a page is told about a scene before the first frame.
 
 use crate::wire::{
-    BodyDescription, CameraDescription, InstrumentDescription, Limits, SceneDescription, SceneryDescription,
-    TissueDescription,
+    BodyDescription, CameraDescription, InstrumentDescription, Limits, SceneDescription,
+    SceneryDescription, TissueDescription,
 };
 use glam::DVec3;
 use trocar_scene::{
@@ -48,7 +48,12 @@ fn tissue(model: &Model, tissue: &Tissue) -> TissueDescription {
         name: tissue.name.clone(),
         colour: tissue.colour,
         vertices: surface.len() as u32,
-        triangles: tissue.triangles.as_flattened().iter().map(|n| n - tissue.first).collect(),
+        triangles: tissue
+            .triangles
+            .as_flattened()
+            .iter()
+            .map(|n| n - tissue.first)
+            .collect(),
         positions: flat(surface),
     }
 }
@@ -103,7 +108,12 @@ mod tests {
         assert_eq!(bag.triangles.iter().min(), Some(&0));
         assert_eq!(bag.triangles.iter().max(), Some(&(bag.vertices - 1)));
         let table = &scene.scenery[0];
-        assert!(table.triangles.iter().all(|n| (*n as usize) < table.positions.len() / 3));
+        assert!(
+            table
+                .triangles
+                .iter()
+                .all(|n| (*n as usize) < table.positions.len() / 3)
+        );
         assert_eq!(scene.bodies[0].name, "block");
         assert_eq!(scene.instruments[0].handle.depth, 0.05);
         assert_eq!(scene.stages.len(), Stage::COUNT);

@@ -147,7 +147,10 @@ mod tests {
     use super::*;
 
     fn handle(yaw: f64) -> Handle {
-        Handle { yaw, ..Handle::default() }
+        Handle {
+            yaw,
+            ..Handle::default()
+        }
     }
 
     #[test]

@@ -42,7 +42,11 @@ impl Pace {
 
     /// The clock shows `now`. Unless `running`, the time since the last call does not count.
     pub fn pass(&mut self, now: f64, running: bool) -> Passed {
-        let wall = if running { (now - self.last).max(0.0) } else { 0.0 };
+        let wall = if running {
+            (now - self.last).max(0.0)
+        } else {
+            0.0
+        };
         self.last = now;
         self.backlog += wall;
         let lost = (self.backlog - MAX_BACKLOG.max(self.step)).max(0.0);
@@ -63,6 +67,33 @@ impl Pace {
     /// How long until a step is due, s; 0 if one is.
     pub fn wait(&self) -> f64 {
         (self.step - self.backlog).max(0.0)
+    }
+}
+
+/// Between two frames, s.
+pub const FRAME: f64 = 1.0 / 60.0;
+
+/// Says when a frame is due: 60 times a second, or as often as there are turns.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Metronome {
+    next: f64,
+}
+
+impl Metronome {
+    /// True if a frame is due at `now` (s); it then counts as made.
+    pub fn beat(&mut self, now: f64) -> bool {
+        let due = now >= self.next;
+        if due {
+            // On a grid, so that the mean is kept; but what was missed is not made up for.
+            let next = self.next + FRAME;
+            self.next = if next > now { next } else { now + FRAME };
+        }
+        due
+    }
+
+    /// How long until a frame is due, s; 0 if one is.
+    pub fn wait(&self, now: f64) -> f64 {
+        (self.next - now).max(0.0)
     }
 }
 
@@ -99,7 +130,11 @@ impl Gauge {
 
     /// Simulated seconds per second.
     pub fn rate(&self) -> f64 {
-        if self.wall > 0.0 { self.simulated / self.wall } else { 1.0 }
+        if self.wall > 0.0 {
+            self.simulated / self.wall
+        } else {
+            1.0
+        }
     }
 
     /// The machine can't keep up.
@@ -109,7 +144,13 @@ impl Gauge {
 
     /// Mean cost of a step and of each of its stages, µs.
     pub fn costs(&self) -> (f32, [f32; Stage::COUNT]) {
-        let mean = |sum: f64| if self.steps > 0.0 { (sum / self.steps * 1e6) as f32 } else { 0.0 };
+        let mean = |sum: f64| {
+            if self.steps > 0.0 {
+                (sum / self.steps * 1e6) as f32
+            } else {
+                0.0
+            }
+        };
         (mean(self.cost), self.stages.stage.map(mean))
     }
 }
@@ -141,7 +182,10 @@ mod tests {
         let (steps, turns, gauge) = run(10.0, 0.0005);
         assert!((4995..=5000).contains(&steps), "{steps}");
         assert!(turns < 3 * steps);
-        assert!((gauge.rate() - 1.0).abs() < 0.02 && !gauge.is_slow(), "{gauge:?}");
+        assert!(
+            (gauge.rate() - 1.0).abs() < 0.02 && !gauge.is_slow(),
+            "{gauge:?}"
+        );
         assert!((gauge.costs().0 - 500.0).abs() < 1.0);
     }
 
@@ -149,7 +193,10 @@ mod tests {
     fn a_slow_machine_slows_time_and_says_so() {
         let (steps, _, gauge) = run(10.0, 0.004);
         assert!((2499..=2501).contains(&steps), "{steps}");
-        assert!((gauge.rate() - 0.5).abs() < 0.02 && gauge.is_slow(), "{gauge:?}");
+        assert!(
+            (gauge.rate() - 0.5).abs() < 0.02 && gauge.is_slow(),
+            "{gauge:?}"
+        );
     }
 
     #[test]
@@ -167,10 +214,35 @@ mod tests {
     #[test]
     fn a_pause_leaves_no_backlog() {
         let mut pace = Pace::new(0.002, 0.0);
-        assert_eq!(pace.pass(5.0, false), Passed { wall: 0.0, lost: 0.0 });
+        assert_eq!(
+            pace.pass(5.0, false),
+            Passed {
+                wall: 0.0,
+                lost: 0.0
+            }
+        );
         assert!(!pace.take());
         pace.pass(5.002, true);
         assert!(pace.take() && !pace.take());
+    }
+
+    #[test]
+    fn there_are_sixty_frames_a_second_and_never_more() {
+        for turn in [0.0001, 0.002, 0.0073, 0.0166] {
+            let mut metronome = Metronome::default();
+            let turns = (10.0 / turn) as usize;
+            let frames = (0..turns)
+                .filter(|i| metronome.beat(*i as f64 * turn))
+                .count();
+            assert!(
+                (595..=601).contains(&frames),
+                "{frames} frames in turns of {turn} s"
+            );
+        }
+        let mut metronome = Metronome::default();
+        assert!(metronome.beat(0.0) && metronome.beat(5.0));
+        assert!(!metronome.beat(5.001));
+        assert!((metronome.wait(5.001) - (FRAME - 0.001)).abs() < 1e-12);
     }
 
     #[test]

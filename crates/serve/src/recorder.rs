@@ -31,7 +31,9 @@ impl Recorder {
     /// Records `scene`, read from `file`, in a folder inside `data_dir`, which is made if it is missing; or not at
     /// all.
     pub fn new(scene: Scene, file: &Path, data_dir: Option<&Path>) -> Result<Self, ServeError> {
-        let place = data_dir.map(|dir| folder(dir).map(|f| (f, plain_name(file)))).transpose()?;
+        let place = data_dir
+            .map(|dir| folder(dir).map(|f| (f, plain_name(file))))
+            .transpose()?;
         Ok(Self {
             scene,
             place,
@@ -70,12 +72,16 @@ impl Recorder {
 
 fn create(folder: &Path, name: &str, scene: &Scene) -> Result<Writer, RecordingError> {
     // A clock before 1970 is wrong, and as good as any other name.
-    let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |t| t.as_secs());
+    let seconds = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |t| t.as_secs());
     let mut file = folder.join(format!("{name}-{seconds}.trocrec"));
     let mut more = 2;
     loop {
         match Writer::create(&file, scene) {
-            Err(RecordingError::File { source, .. }) if source.kind() == io::ErrorKind::AlreadyExists => {
+            Err(RecordingError::File { source, .. })
+                if source.kind() == io::ErrorKind::AlreadyExists =>
+            {
                 file = folder.join(format!("{name}-{seconds}-{more}.trocrec"));
                 more += 1;
             }
@@ -97,16 +103,31 @@ fn folder(data_dir: &Path) -> Result<PathBuf, ServeError> {
     };
     fs::create_dir_all(&folder).map_err(wrong)?;
     let probe = folder.join(format!(".probe-{}", std::process::id()));
-    fs::write(&probe, []).and_then(|()| fs::remove_file(&probe)).map_err(wrong)?;
+    fs::write(&probe, [])
+        .and_then(|()| fs::remove_file(&probe))
+        .map_err(wrong)?;
     Ok(folder)
 }
 
 /// The scene's name as part of a file's name on any system.
 fn plain_name(scene: &Path) -> String {
-    let stem = scene.file_stem().map(|s| s.to_string_lossy()).unwrap_or_default();
-    let plain = |c: char| if c.is_ascii_alphanumeric() || c == '-' || c == '_' { c } else { '-' };
+    let stem = scene
+        .file_stem()
+        .map(|s| s.to_string_lossy())
+        .unwrap_or_default();
+    let plain = |c: char| {
+        if c.is_ascii_alphanumeric() || c == '-' || c == '_' {
+            c
+        } else {
+            '-'
+        }
+    };
     let name: String = stem.chars().take(64).map(plain).collect();
-    if name.is_empty() { "scene".into() } else { name }
+    if name.is_empty() {
+        "scene".into()
+    } else {
+        name
+    }
 }
 
 #[cfg(test)]
@@ -115,8 +136,10 @@ mod tests {
     use crate::sample;
 
     fn names(folder: &Path) -> Vec<String> {
-        let mut names: Vec<String> =
-            fs::read_dir(folder).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+        let mut names: Vec<String> = fs::read_dir(folder)
+            .unwrap()
+            .map(|e| e.unwrap().file_name().into_string().unwrap())
+            .collect();
         names.sort();
         names
     }
@@ -124,7 +147,12 @@ mod tests {
     #[test]
     fn each_operation_has_its_file() {
         let dir = tempfile::tempdir().unwrap();
-        let mut recorder = Recorder::new(sample::scene(), Path::new("a/Bench top.toml"), Some(dir.path())).unwrap();
+        let mut recorder = Recorder::new(
+            sample::scene(),
+            Path::new("a/Bench top.toml"),
+            Some(dir.path()),
+        )
+        .unwrap();
         let folder = dir.path().join("recordings");
         let mut simulation = sample::simulation();
         let input = simulation.idle_input();
@@ -140,13 +168,18 @@ mod tests {
         }
         let names = names(&folder);
         assert_eq!(names.len(), 2, "{names:?}");
-        assert!(names.iter().all(|n| n.starts_with("Bench-top-") && n.ends_with(".trocrec")));
+        assert!(
+            names
+                .iter()
+                .all(|n| n.starts_with("Bench-top-") && n.ends_with(".trocrec"))
+        );
     }
 
     #[test]
     fn a_failure_is_told_once_and_stops_nothing() {
         let dir = tempfile::tempdir().unwrap();
-        let mut recorder = Recorder::new(sample::scene(), Path::new("x.toml"), Some(dir.path())).unwrap();
+        let mut recorder =
+            Recorder::new(sample::scene(), Path::new("x.toml"), Some(dir.path())).unwrap();
         fs::remove_dir(dir.path().join("recordings")).unwrap();
         let mut simulation = sample::simulation();
         let input = simulation.idle_input();
@@ -161,7 +194,9 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("file");
         fs::write(&file, "").unwrap();
-        let error = Recorder::new(sample::scene(), Path::new("x.toml"), Some(&file)).err().unwrap();
+        let error = Recorder::new(sample::scene(), Path::new("x.toml"), Some(&file))
+            .err()
+            .unwrap();
         assert!(error.to_string().contains("recordings"), "{error}");
     }
 }

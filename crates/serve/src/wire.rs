@@ -199,7 +199,7 @@ pub enum ServerMessage {
         /// What this connection may do.
         role: Role,
         /// The scene.
-        scene: SceneDescription,
+        scene: Box<SceneDescription>,
     },
     /// The client did something wrong.
     Error {

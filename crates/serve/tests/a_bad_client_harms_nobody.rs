@@ -1,0 +1,159 @@
+//! Whatever one connection sends, or does not read: it is told and closed, and the others go on.
+
+mod common;
+
+use common::{Client, Received, Theatre, handle};
+use tokio_tungstenite::tungstenite::Message;
+
+/// Sends `messages` on a connection of its own; it must be told `word` and closed, while `other` goes on.
+async fn is_refused(theatre: &Theatre, other: &mut Client, messages: Vec<Message>, word: &str) {
+    let mut bad = theatre.enter().await;
+    for message in messages {
+        if bad.send(message).await.is_err() {
+            break;
+        }
+    }
+    let told = bad.last_words().await.unwrap_or_default();
+    assert!(told.contains(word), "told {told:?}, not {word:?}");
+    let seen = other.frame().await;
+    other
+        .frame_where(|f| f.head.number > seen.head.number && f.time > seen.time)
+        .await;
+}
+
+fn text(text: impl Into<String>) -> Vec<Message> {
+    vec![Message::Text(text.into().into())]
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn messages_that_break_the_rules_end_their_connection() {
+    let theatre = Theatre::open();
+    let mut other = theatre.enter().await;
+    let number = |yaw: &str| handle(1, 0, 0.125, 0.05).replace("0.125", yaw);
+    for (messages, word) in [
+        (text("{"), "not one of the protocol"),
+        (text("\u{0}"), "not one of the protocol"),
+        (text(r#"{"type":"hello"}"#), "not one of the protocol"),
+        (
+            text(r#"{"type":"pause","now":true}"#),
+            "not one of the protocol",
+        ),
+        (text(number("NaN")), "not one of the protocol"),
+        (text(number("1e999")), "not one of the protocol"),
+        (text(number("1e30")), "numbers from"),
+        (text(handle(1, 1, 0.0, 0.05)), "no instrument 1"),
+        (
+            text(format!("{:5000}", r#"{"type":"pause"}"#)),
+            "4096 bytes",
+        ),
+        (text(" ".repeat(60_000)), "4096 bytes"),
+        // So much that the connection breaks before it is read; what we say may be lost with it.
+        (text(" ".repeat(1 << 20)), ""),
+        (vec![Message::Binary(vec![1, 2, 3].into())], "not binary"),
+        (
+            vec![Message::Text(handle(1, 0, 0.0, 0.05).into()); 3000],
+            "too many",
+        ),
+        (vec![Message::Ping(Vec::new().into()); 3000], "too many"),
+    ] {
+        is_refused(&theatre, &mut other, messages, word).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_controller_that_breaks_the_rules_loses_the_instruments() {
+    let theatre = Theatre::open();
+    let mut bad = theatre.enter().await;
+    let mut viewer = theatre.enter().await;
+    bad.say("nonsense").await;
+    assert!(bad.last_words().await.is_some());
+    let seen = viewer.frame().await;
+    viewer.frame_where(|f| f.time > seen.time).await;
+    let next = theatre.enter().await;
+    assert_eq!(next.role, trocar_serve::wire::Role::Controller);
+}
+
+/// A sheet whose frames have 120 kB, so that those who do not read are soon out of buffers.
+const LARGE: &str = r#"
+trocar = 1
+
+[[sheet]]
+name = "sheet"
+origin = [0, 0, 0]
+u = [1, 0, 0]
+v = [0, 0, 1]
+rows = 100
+columns = 100
+material = { mass = 0.01, damping = 1, stiffness = 1 }
+
+[[instrument]]
+name = "grasper"
+trocar = [0, 0.3, 0]
+target = [0, 0, 0]
+depth = 0.05
+"#;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_viewer_that_never_reads_stalls_nobody_and_loses_frames() {
+    let theatre = Theatre::open_with(LARGE);
+    let mut controller = theatre.enter().await;
+    // Frames come as often while time stands still, and the machine is free for sending them.
+    controller.say(r#"{"type":"pause"}"#).await;
+    let mut idle = theatre.enter().await;
+    let start = controller.frame_where(|f| f.head.paused).await.head.number;
+    // 24 MB, more than the system keeps for a connection.
+    let end = controller
+        .frame_where(|f| f.head.number > start + 200)
+        .await
+        .head
+        .number;
+    controller.say(r#"{"type":"resume"}"#).await;
+    controller.steer(1, 0.1, 0.05).await;
+    controller.frame_where(|f| f.head.input_sequence == 1).await;
+
+    // Whoever reads late finds a gap, unless that was so late that the server has given up on it.
+    let mut last = None;
+    loop {
+        match idle.receive().await {
+            Received::Closed => break,
+            Received::Said(_) => {}
+            Received::Shown(frame) => {
+                let number = frame.head.number;
+                let gap = last.map_or(0, |last| number - last);
+                if gap > 1 {
+                    break;
+                }
+                assert!(number <= end, "no frame was lost");
+                last = Some(number);
+            }
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn there_is_a_last_seat_and_it_becomes_free_again() {
+    let theatre = Theatre::open();
+    let mut seated = Vec::new();
+    for _ in 0..64 {
+        seated.push(theatre.enter().await);
+    }
+    let request = "Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
+    let address = theatre.address();
+    let ask = || {
+        theatre.ask(&format!(
+            "GET /ws HTTP/1.1\r\nHost: {address}\r\nConnection: Upgrade, close\r\n{request}\r\n"
+        ))
+    };
+    assert!(ask().starts_with("HTTP/1.1 503"));
+    drop(seated);
+    for attempt in 0.. {
+        assert!(attempt < 1000, "no seat becomes free");
+        if tokio_tungstenite::connect_async(format!("ws://{address}/ws"))
+            .await
+            .is_ok()
+        {
+            break;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    }
+}
