@@ -1,6 +1,8 @@
 //! What a solver works with, anchors of every kind on matter of every kind, answers an impulse as its
 //! `response` and `mobility` say: checked by finite differences.
 
+#![allow(clippy::unwrap_used, reason = "a test may fail")]
+
 use glam::{DMat3, DQuat, DVec3};
 use trocar_dynamics::{
     Anchor, Bodies, Cast, Field, Kinematic, Local, MassNode, Matter, MatterId, Nodes,

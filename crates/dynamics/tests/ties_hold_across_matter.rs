@@ -1,6 +1,8 @@
 //! The seam of the engine: a tie between any two kinds of matter keeps its points together to
 //! 1e-9 m and passes momentum on without loss.
 
+#![allow(clippy::unwrap_used, reason = "a test may fail")]
+
 use glam::{DQuat, DVec3};
 use trocar_dynamics::{
     Anchor, Bodies, Budget, Cast, Field, Kinematic, MassNode, Matter, MatterId, Nodes, Tie,

@@ -1,5 +1,7 @@
 //! The scene that everything starts from: counts of the source's Model 1, at rest and under the grasper.
 
+#![allow(clippy::unwrap_used, reason = "a test may fail")]
+
 use glam::DVec3;
 use trocar_dynamics::Matter;
 use trocar_scene::{Scene, Simulation, event::Happening};

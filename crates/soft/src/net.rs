@@ -404,7 +404,7 @@ impl Net {
         let mut family = usize::MAX;
         let (mut origin, mut axes) = (DVec3::ZERO, DMat3::IDENTITY);
         let (mut pull, mut moment) = (DVec3::ZERO, DVec3::ZERO);
-        for i in 0..self.memory.len() {
+        for (i, constant) in self.memory.iter().enumerate() {
             let father = self.masses.father(i).unwrap_or(usize::MAX);
             if father != family {
                 self.pull_father(nodes, family, pull, moment);
@@ -417,7 +417,7 @@ impl Net {
             }
             let arm = nodes.position[i] - origin;
             let force =
-                element::memory_force(arm - axes * self.base[i], self.memory[i], self.memory_base);
+                element::memory_force(arm - axes * self.base[i], *constant, self.memory_base);
             nodes.force[i] += force;
             let given = force - nodes.velocity[i] * damping[i];
             pull -= given;

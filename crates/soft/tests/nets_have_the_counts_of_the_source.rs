@@ -1,5 +1,7 @@
 //! Node and element counts of the models in Table 6.1 and §5.2.2 of the source.
 
+#![allow(clippy::unwrap_used, reason = "a test may fail")]
+
 mod common;
 
 use common::{MATERIAL, organ, pipe, sheet};

@@ -1,5 +1,7 @@
 //! The program as its users meet it: what it prints, what it writes, how it fails.
 
+#![allow(clippy::unwrap_used, reason = "a test may fail")]
+
 use std::{
     path::{Path, PathBuf},
     process::{Command, Output},
