@@ -1,2 +1,173 @@
-//! Headline numbers.
-fn main() {}
+//! Every headline number, with what it is measured against in the same run.
+//!
+//! `trocar-bench [NAME…] [--json FILE] [--quick] [--strict] [--list]`; usually started by `cargo xtask bench`.
+
+mod latency;
+mod machine;
+mod measure;
+mod mesd;
+mod naive;
+mod row;
+mod yardstick;
+
+use anyhow::{Context, Result, bail};
+use clap::Parser;
+use measure::Effort;
+use row::Row;
+use std::{fs, path::PathBuf, process::ExitCode, time::Instant};
+use yardstick::Yardstick;
+
+/// A bench: what it is called, what it says, and how it is run.
+struct Bench {
+    name: &'static str,
+    about: &'static str,
+    run: fn(Effort) -> Result<Vec<Row>>,
+}
+
+/// All of them, in the order in which they are run. `mesd` names everything that begins with `mesd/`.
+const BENCHES: &[Bench] = &[
+    Bench {
+        name: "mesd/models",
+        about: "Kuhn's two models, block by block, and the whole step",
+        run: mesd::models,
+    },
+    Bench {
+        name: "mesd/growth",
+        about: "cost per element from 1 to 300 times the net",
+        run: mesd::growth,
+    },
+    Bench {
+        name: "mesd/latency",
+        about: "from a hand's movement to the first frame that shows it",
+        run: latency::latency,
+    },
+];
+
+/// What the program may be told.
+#[derive(Parser)]
+#[command(name = "trocar-bench", version, about = "Trocar's headline numbers.")]
+struct Options {
+    /// Only these benches, or groups of them.
+    #[arg(value_name = "NAME")]
+    names: Vec<String>,
+    /// Write the rows to this file, too.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Fewer repeats.
+    #[arg(long)]
+    quick: bool,
+    /// Fail on an unmet aim.
+    #[arg(long)]
+    strict: bool,
+    /// Say what there is, and stop.
+    #[arg(long)]
+    list: bool,
+}
+
+fn main() -> ExitCode {
+    match run(&Options::parse()) {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("trocar-bench: {error:#}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run(options: &Options) -> Result<ExitCode> {
+    if options.list {
+        for bench in BENCHES {
+            println!("{:<14} {}", bench.name, bench.about);
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
+    let chosen = choose(&options.names)?;
+    if cfg!(debug_assertions) {
+        eprintln!("trocar-bench: this is not a release build; its numbers say nothing.");
+    }
+    let effort = if options.quick {
+        Effort::Quick
+    } else {
+        Effort::Full
+    };
+
+    // The machine's pace is taken before, between and after: others may be using it, too.
+    let mut yardstick = Yardstick::default();
+    yardstick.measure(effort);
+    let mut rows = Vec::new();
+    for bench in chosen {
+        let began = Instant::now();
+        rows.extend((bench.run)(effort).with_context(|| bench.name)?);
+        eprintln!("{}: {:.1} s", bench.name, began.elapsed().as_secs_f64());
+        yardstick.measure(effort);
+    }
+    for row in &mut rows {
+        row.measure_by(yardstick.square_root());
+    }
+    rows.splice(0..0, yardstick.rows());
+
+    print!("{}", row::table(&rows));
+    if let Some(file) = &options.json {
+        let text = row::json(&machine::describe(), &rows)?;
+        fs::write(file, text).with_context(|| format!("{} can't be written", file.display()))?;
+    }
+    let unmet = rows.iter().filter(|r| r.met == Some(false)).count();
+    let aims = rows.iter().filter(|r| r.met.is_some()).count();
+    println!("\n{} of {aims} aims met.", aims - unmet);
+    let failed = options.strict && unmet > 0;
+    Ok(if failed {
+        ExitCode::FAILURE
+    } else {
+        ExitCode::SUCCESS
+    })
+}
+
+/// The benches that are meant; all if none is named.
+fn choose(names: &[String]) -> Result<Vec<&'static Bench>> {
+    let meant = |bench: &Bench, name: &str| {
+        bench.name == name
+            || bench
+                .name
+                .strip_prefix(name)
+                .is_some_and(|rest| rest.starts_with('/'))
+    };
+    for name in names {
+        if !BENCHES.iter().any(|b| meant(b, name)) {
+            let known: Vec<&str> = BENCHES.iter().map(|b| b.name).collect();
+            bail!(
+                "there is no bench \"{name}\"; there are {}",
+                known.join(", ")
+            );
+        }
+    }
+    Ok(BENCHES
+        .iter()
+        .filter(|b| names.is_empty() || names.iter().any(|n| meant(b, n)))
+        .collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_means_a_bench_or_a_group_of_them() {
+        let chosen = |names: &[&str]| -> Vec<&str> {
+            let names: Vec<String> = names.iter().map(|n| n.to_string()).collect();
+            choose(&names).unwrap().iter().map(|b| b.name).collect()
+        };
+        assert_eq!(chosen(&[]).len(), BENCHES.len());
+        assert_eq!(chosen(&["mesd/growth"]), ["mesd/growth"]);
+        assert!(chosen(&["mesd"]).len() > 1);
+        assert_eq!(chosen(&["mesd", "mesd/growth"]), chosen(&["mesd"]));
+    }
+
+    #[test]
+    fn an_unknown_name_is_answered_with_the_known_ones() {
+        let error = choose(&["mes".into()]).err().unwrap().to_string();
+        assert!(
+            error.contains("\"mes\"") && error.contains("mesd/models"),
+            "{error}"
+        );
+    }
+}

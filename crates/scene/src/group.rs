@@ -7,7 +7,8 @@ use crate::{
 use glam::DVec3;
 use trocar_collide::{Capsule, Patch, Touch};
 use trocar_dynamics::{
-    Anchor, Budget, Cast, Contact, Field, Kinematic, Local, MatterId, Nodes, Outcome, State, Tie,
+    Anchor, Budget, Cast, Contact, Field, Kinematic, Local, Lock, Masses, MatterId, Nodes, Outcome,
+    State, Tie,
     solve::{self, Workspace},
 };
 use trocar_math::Pose;
@@ -20,6 +21,10 @@ const WATCH: f64 = 1e-3;
 
 /// Matter that went bad this often is frozen.
 const PATIENCE: u32 = 3;
+
+/// Least share of free corners, of the sum of squared weights, for a touched point to be pushed: they then move at most
+/// about five times as far as the point.
+const LEAST_SHARE: f64 = 0.05;
 
 /// The surface of a tissue, as instruments meet it.
 pub struct Skin {
@@ -272,6 +277,10 @@ impl Group {
                 if part > 0 && touch.nodes.iter().any(held) {
                     continue;
                 }
+                let masses = stage.model.matters[skin.matter.index()].masses();
+                if !yields(masses, touch) {
+                    continue;
+                }
                 let capsule = &self.capsules[touch.capsule];
                 let offset = self.poses[tool][part].local(capsule.axis(touch.along));
                 self.contacts.push(Contact {
@@ -408,6 +417,16 @@ impl Group {
     pub fn shaft(&self, tool: MatterId) -> Pose {
         pose(&self.nodes[tool.index()], 0)
     }
+}
+
+/// True if the touched point can be moved by moving the free corners of its triangle about as far. Next to a fixed corner a
+/// free one has so small a share that to move the point a millimetre it would be flung a metre; there the point
+/// counts as fixed, and what can't be moved is not pushed.
+fn yields(masses: &Masses, touch: &Touch) -> bool {
+    let corners = touch.nodes.iter().zip(touch.weights);
+    let free = corners.filter(|(n, _)| masses.lock(**n as usize) != Lock::Fixed);
+    let share: f64 = free.map(|(_, w)| w * w).sum();
+    share > LEAST_SHARE * touch.weights.iter().map(|w| w * w).sum::<f64>()
 }
 
 /// Takes all motion and force out of a share.

@@ -121,6 +121,8 @@ enum Shelf<'a> {
 pub struct Source {
     /// Its name, relative to the scene's folder.
     pub name: String,
+    /// Its name as the user would type it.
+    shown: String,
     text: String,
     /// What it says.
     pub file: SceneFile,
@@ -135,7 +137,7 @@ impl Source {
         remedy: impl Into<String>,
     ) -> SceneError {
         SceneError {
-            file: self.name.clone(),
+            file: self.shown.clone(),
             place: locate(&self.text, at),
             problem: problem.into(),
             remedy: remedy.into(),
@@ -178,17 +180,26 @@ impl Scene {
                 "Check the path.",
             )
         })?;
-        Self::read(&Shelf::Folder(folder), name).map_err(|mut error| {
-            // Names inside the scene are relative to its folder; show them as the user would type them.
-            error.file = path.with_file_name(&error.file).display().to_string();
+        // Names inside the scene are relative to its folder; show them as the user would type them.
+        let shown = |name: &str| path.with_file_name(name).display().to_string();
+        let mut scene = Self::read(&Shelf::Folder(folder), name).map_err(|mut error| {
+            error.file = shown(&error.file);
             error
-        })
+        })?;
+        for source in &mut scene.sources {
+            source.shown = shown(&source.name);
+        }
+        Ok(scene)
     }
 
     /// Reads a scene from memory.
     pub fn from_bundle(bundle: &Bundle) -> Result<Self, SceneError> {
         let Some((name, _)) = bundle.files.first() else {
-            return Err(SceneError::whole("(empty)", "there is no scene in it", ""));
+            return Err(SceneError::whole(
+                "(empty)",
+                "there is no scene in it",
+                "Put the scene file first.",
+            ));
         };
         Self::read(&Shelf::Bundle(bundle), name)
     }
@@ -250,6 +261,7 @@ impl Scene {
         let file = parse(name, &text)?;
         let source = Source {
             name: name.into(),
+            shown: name.into(),
             text,
             file,
         };
@@ -312,12 +324,16 @@ impl Shelf<'_> {
     /// Contents of a file of at most `limit` bytes, or a problem and its remedy.
     fn read(&self, name: &str, limit: u64) -> Result<Vec<u8>, (String, String)> {
         match self {
-            Self::Bundle(bundle) => bundle.get(name).map(<[u8]>::to_vec).ok_or_else(|| {
-                (
-                    "the file is missing".into(),
-                    "Check the name, or add the file.".into(),
-                )
-            }),
+            Self::Bundle(bundle) => {
+                let bytes = bundle.get(name).ok_or_else(|| {
+                    (
+                        "the file is missing".to_string(),
+                        "Check the name, or add the file.".to_string(),
+                    )
+                })?;
+                small(bytes.len() as u64, limit)?;
+                Ok(bytes.to_vec())
+            }
             Self::Folder(folder) => {
                 let wrong = |e: std::io::Error| {
                     (
@@ -332,17 +348,30 @@ impl Shelf<'_> {
                         "Copy it into the folder of the scene.".into(),
                     ));
                 }
-                let size = std::fs::metadata(&path).map_err(wrong)?.len();
-                if size > limit {
+                let metadata = std::fs::metadata(&path).map_err(wrong)?;
+                // Reading a pipe or a device might never end.
+                if !metadata.is_file() {
                     return Err((
-                        format!("it has {size} bytes, more than {limit}"),
-                        "Make it smaller.".into(),
+                        "it is not a file".into(),
+                        "Name a file, not a folder or a device.".into(),
                     ));
                 }
+                small(metadata.len(), limit)?;
                 std::fs::read(path).map_err(wrong)
             }
         }
     }
+}
+
+/// Refuses a file of more than `limit` bytes.
+fn small(size: u64, limit: u64) -> Result<(), (String, String)> {
+    if size <= limit {
+        return Ok(());
+    }
+    Err((
+        format!("it has {size} bytes, more than {limit}"),
+        "Make it smaller.".into(),
+    ))
 }
 
 fn read_mesh(name: &str, bytes: &[u8]) -> Result<Surface, (String, String)> {

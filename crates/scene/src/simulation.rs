@@ -2,14 +2,14 @@
 
 use crate::{
     Event, Scene, SceneError, StepReport,
-    build::{Model, pose},
+    build::{MAX_SUBSTEPS, Model, pose},
     event::Happening,
     group::{Group, Motion, Stage as GroupStage},
     report::{Clock, Stage},
 };
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
-use trocar_dynamics::{Budget, Crew, Local, MatterId, Nodes, State};
+use trocar_dynamics::{Anchor, Budget, Crew, Local, MatterId, Nodes, State};
 use trocar_math::Pose;
 use trocar_soft::{Net, NodeFlags};
 use trocar_tools::{
@@ -24,6 +24,9 @@ const WORTH_SHARING: usize = 4000;
 
 /// The longest step, s. A longer one is cut to it.
 pub const MAX_STEP: f64 = 0.05;
+
+/// Most sweeps in one solve. A hand-written or damaged input that asks for more would never return.
+pub const MAX_ITERATIONS: u32 = 10_000;
 
 /// Everything a step is given. Together with the scene, all that a replay needs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -49,6 +52,8 @@ pub struct Simulation {
     groups: Vec<Group>,
     slot: Vec<u32>,
     crew: Crew,
+    /// The longest step that can be taken in stable substeps, s.
+    longest: f64,
     report: StepReport,
 }
 
@@ -75,6 +80,11 @@ impl Simulation {
             groups,
             slot,
             crew: Crew::new(threads),
+            longest: model
+                .groups
+                .iter()
+                .map(|g| g.bounds.safe * f64::from(MAX_SUBSTEPS))
+                .fold(MAX_STEP, f64::min),
             report: StepReport::default(),
             model,
         };
@@ -117,7 +127,7 @@ impl Simulation {
     /// One simulated step. Deterministic; allocates nothing once warm, unless something is grasped.
     pub fn step(&mut self, input: &Input) -> &StepReport {
         let mut clock = Clock::start();
-        let dt = usable_step(input.dt, self.model.step);
+        let dt = usable_step(input.dt, self.model.step).min(self.longest);
         self.follow(input, dt);
         self.lend();
         clock.lap(Stage::Input);
@@ -129,7 +139,7 @@ impl Simulation {
             dt,
             time: self.state.time,
             budget: Budget {
-                iterations: input.iterations.max(1),
+                iterations: input.iterations.clamp(1, MAX_ITERATIONS),
                 ..Budget::default()
             },
         };
@@ -376,38 +386,42 @@ impl Simulation {
 
     /// A number that depends on every bit of what the next step reads.
     pub fn hash(&self) -> u64 {
-        let mut hash = Xxh3::new();
-        hash.update(&self.steps.to_le_bytes());
-        let mut number = |x: f64| hash.update(&x.to_bits().to_le_bytes());
-        number(self.state.time);
+        let mut hash = Hasher(Xxh3::new());
+        hash.count(self.steps);
+        hash.number(self.state.time);
         for nodes in &self.state.nodes {
-            for v in nodes
-                .position
-                .iter()
-                .chain(&nodes.velocity)
-                .chain(&nodes.spin)
-            {
-                v.to_array().into_iter().for_each(&mut number);
-            }
+            hash.vectors(&nodes.position);
+            hash.vectors(&nodes.velocity);
+            hash.vectors(&nodes.spin);
             for q in &nodes.orientation {
-                q.to_array().into_iter().for_each(&mut number);
+                hash.numbers(&q.to_array());
             }
         }
         for handle in &self.handles {
-            handle.to_array().into_iter().for_each(&mut number);
+            hash.numbers(&handle.to_array());
         }
         for grip in &self.grips {
-            number(grip.jaw);
+            hash.number(grip.jaw);
+            hash.count(u64::from(grip.armed));
+            hash.count(grip.holds.len() as u64);
             for hold in &grip.holds {
-                number(hold.pull);
-                hold.tie
-                    .impulse
-                    .to_array()
-                    .into_iter()
-                    .for_each(&mut number);
+                hash.number(hold.pull);
+                hash.vectors(&[hold.taken, hold.tie.impulse]);
+                hash.anchor(&hold.tie.a);
+                hash.anchor(&hold.tie.b);
             }
         }
-        hash.digest()
+        for group in &self.groups {
+            for tie in &group.ties[..group.scene_ties] {
+                hash.vectors(&[tie.impulse]);
+            }
+            group.bad.iter().for_each(|n| hash.count(u64::from(*n)));
+            for (capsule, triangle, side) in group.skins.iter().flat_map(|s| s.patch.sides()) {
+                hash.count(u64::from(*capsule) << 32 | u64::from(*triangle));
+                hash.number(f64::from(*side));
+            }
+        }
+        hash.0.digest()
     }
 
     /// What does not change.
@@ -488,6 +502,46 @@ impl Simulation {
     #[doc(hidden)]
     pub fn spoil(&mut self, matter: MatterId, node: usize) {
         self.state.nodes[matter.index()].velocity[node].x = f64::NAN;
+    }
+}
+
+/// Puts numbers into a hash, bit for bit.
+struct Hasher(Xxh3);
+
+impl Hasher {
+    fn count(&mut self, n: u64) {
+        self.0.update(&n.to_le_bytes());
+    }
+
+    fn number(&mut self, x: f64) {
+        self.count(x.to_bits());
+    }
+
+    fn numbers(&mut self, list: &[f64]) {
+        list.iter().for_each(|x| self.number(*x));
+    }
+
+    fn vectors(&mut self, list: &[DVec3]) {
+        list.iter().for_each(|v| self.numbers(&v.to_array()));
+    }
+
+    fn anchor(&mut self, anchor: &Anchor) {
+        self.count(u64::from(anchor.matter.0));
+        match anchor.at {
+            Local::Node(node) => self.count(u64::from(node)),
+            Local::Frame(node, offset) => {
+                self.count(u64::from(node));
+                self.vectors(&[offset]);
+            }
+            Local::Triangle(nodes, weights) => {
+                nodes.iter().for_each(|n| self.count(u64::from(*n)));
+                self.numbers(&weights);
+            }
+            Local::Tetrahedron(nodes, weights) => {
+                nodes.iter().for_each(|n| self.count(u64::from(*n)));
+                self.numbers(&weights);
+            }
+        }
     }
 }
 

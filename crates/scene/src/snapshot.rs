@@ -5,8 +5,8 @@ use glam::DVec3;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use trocar_collide::patch::Side;
-use trocar_dynamics::State;
-use trocar_tools::{Grip, Handle};
+use trocar_dynamics::{Local, Nodes, State, TieKind};
+use trocar_tools::{Grip, Handle, grasper::PARTS, grip::Hold};
 
 const MAGIC: &[u8; 8] = b"TROCSNP1";
 
@@ -24,6 +24,9 @@ pub enum SnapshotError {
     OtherScene,
 }
 
+/// Of a group: impulses of its ties, how often members went bad, sides of its surfaces.
+type GroupPart = (Vec<DVec3>, Vec<u32>, Vec<Vec<Side>>);
+
 #[derive(Serialize, Deserialize)]
 struct Snapshot {
     scene: u64,
@@ -31,8 +34,7 @@ struct Snapshot {
     state: State,
     handles: Vec<Handle>,
     grips: Vec<Grip>,
-    /// Of each group: impulses of its ties, how often members went bad, sides of its surfaces.
-    groups: Vec<(Vec<DVec3>, Vec<u32>, Vec<Vec<Side>>)>,
+    groups: Vec<GroupPart>,
 }
 
 impl Simulation {
@@ -100,35 +102,46 @@ impl Simulation {
         Ok(())
     }
 
+    /// A snapshot may come from anywhere: what does not fit the scene, or is no number, is refused.
     fn check(&self, snapshot: &Snapshot) -> Result<(), SnapshotError> {
         let (state, _, handles, grips, groups) = self.parts();
-        let same_nodes =
-            state.nodes.len() == snapshot.state.nodes.len()
-                && state.nodes.iter().zip(&snapshot.state.nodes).all(|(a, b)| {
-                    b.is_consistent() && a.len() == b.len() && a.frames() == b.frames()
-                });
-        let same_tools =
-            handles.len() == snapshot.handles.len() && grips.len() == snapshot.grips.len();
+        let same_nodes = snapshot.state.time.is_finite()
+            // More steps than this nobody has made; counting on must not overflow.
+            && snapshot.steps < 1 << 53
+            && state.nodes.len() == snapshot.state.nodes.len()
+            && state.nodes.iter().zip(&snapshot.state.nodes).all(|(a, b)| {
+                b.is_consistent() && a.len() == b.len() && a.frames() == b.frames() && is_sound(b)
+            });
+        let tools = &self.model().tools;
+        let same_tools = handles.len() == snapshot.handles.len()
+            && grips.len() == snapshot.grips.len()
+            && tools.iter().zip(&snapshot.handles).all(|(tool, handle)| {
+                let near = tool.grasper.reachable(handle, handle).to_array();
+                // Following a hand may overshoot a limit by rounding.
+                near.iter()
+                    .zip(handle.to_array())
+                    .all(|(a, b)| (a - b).abs() < 1e-9)
+            });
         let same_groups = groups.len() == snapshot.groups.len()
             && groups
                 .iter()
                 .zip(&snapshot.groups)
                 .all(|(g, (impulses, bad, sides))| {
                     impulses.len() == g.scene_ties
+                        && impulses.iter().all(|i| i.is_finite())
                         && bad.len() == g.members.len()
                         && sides.len() == g.skins.len()
+                        && g.skins.iter().zip(sides).all(|(skin, sides)| {
+                            let last = (tools.len() * PARTS, skin.patch.triangles().len());
+                            are_sides(sides, last)
+                        })
                 });
-        let held = snapshot.grips.iter().flat_map(|g| &g.holds).all(|h| {
-            let known = |a: &trocar_dynamics::Anchor| {
-                let support = trocar_dynamics::anchor::Support::of(a);
-                support.parts().iter().all(|(m, p, _)| {
-                    state
-                        .nodes
-                        .get(m.index())
-                        .is_some_and(|n| (p.node as usize) < n.len())
-                })
-            };
-            known(&h.tie.a) && known(&h.tie.b)
+        let held = tools.iter().zip(&snapshot.grips).all(|(tool, grip)| {
+            grip.jaw.is_finite()
+                && grip
+                    .holds
+                    .iter()
+                    .all(|hold| hold.tie.a.matter == tool.matter && self.can_hold(hold))
         });
         if same_nodes && same_tools && same_groups && held {
             Ok(())
@@ -136,4 +149,55 @@ impl Simulation {
             Err(SnapshotError::Damaged("it does not fit the scene"))
         }
     }
+
+    /// True if a hold is on the surface of a tissue, and its numbers are sound.
+    fn can_hold(&self, hold: &Hold) -> bool {
+        let tie = &hold.tie;
+        let Some(tissue) = self
+            .model()
+            .tissues
+            .iter()
+            .find(|t| t.matter == tie.b.matter)
+        else {
+            return false;
+        };
+        let nodes = self.model().start[tissue.matter.index()].len() as u32;
+        let on_tissue = match tie.b.at {
+            Local::Node(n) => n < nodes,
+            Local::Triangle(corners, weights) => {
+                corners.iter().all(|n| *n < nodes)
+                    && weights.iter().all(|w| (-1e-9..=1.0 + 1e-9).contains(w))
+                    && (weights.iter().sum::<f64>() - 1.0).abs() < 1e-9
+            }
+            Local::Frame(..) | Local::Tetrahedron(..) => false,
+        };
+        let on_tool = matches!(tie.a.at, Local::Frame(part, offset)
+            if (part as usize) < PARTS && offset.is_finite());
+        on_tissue
+            && on_tool
+            && tie.kind == TieKind::Point
+            && tie.impulse.is_finite()
+            && hold.taken.is_finite()
+            && hold.pull >= 0.0
+            && hold.pull.is_finite()
+    }
+}
+
+fn is_sound(nodes: &Nodes) -> bool {
+    let finite = |list: &[DVec3]| list.iter().all(|v| v.is_finite());
+    finite(&nodes.position)
+        && finite(&nodes.velocity)
+        && finite(&nodes.spin)
+        && nodes
+            .orientation
+            .iter()
+            .all(|q| (q.length() - 1.0).abs() < 1e-6)
+}
+
+/// True if `sides` are sorted, within `last` (capsules, triangles), and each is a side.
+fn are_sides(sides: &[Side], (capsules, triangles): (usize, usize)) -> bool {
+    let known = |s: &Side| {
+        (s.0 as usize) < capsules && (s.1 as usize) < triangles && (s.2 == 1 || s.2 == -1)
+    };
+    sides.iter().all(known) && sides.is_sorted_by(|a, b| (a.0, a.1) < (b.0, b.1))
 }

@@ -49,6 +49,18 @@ impl Checker<'_> {
         Ok(())
     }
 
+    /// A number from 0 to 1.
+    pub fn share(&self, values: &[f64], key: &'static str) -> Result<(), SceneError> {
+        match values.iter().find(|x| !(0.0..=1.0).contains(*x)) {
+            None => Ok(()),
+            Some(x) => Err(self.error(
+                &[key.into()],
+                format!("{key} has {x}; it must lie between 0 and 1"),
+                "Correct the number.",
+            )),
+        }
+    }
+
     /// Vectors are finite.
     pub fn finite(&self, vectors: &[[f64; 3]], what: &str) -> Result<(), SceneError> {
         if vectors.iter().flatten().all(|x| x.is_finite()) {
@@ -81,6 +93,14 @@ impl Checker<'_> {
             "Trocar measures in metres: 85 mm is 0.085.",
         ))
     }
+}
+
+/// Where something with a name stands: its file, its array, its index there.
+pub fn find<'a>(scene: &'a Scene, name: &str) -> Option<(&'a Source, &'static str, usize)> {
+    scene.sources.iter().find_map(|source| {
+        let (table, index, _) = named(source).into_iter().find(|n| n.2 == name)?;
+        Some((source, table, index))
+    })
 }
 
 /// Version and names of the whole scene.

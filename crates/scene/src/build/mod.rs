@@ -149,6 +149,7 @@ impl Model {
             groups: Vec::new(),
         };
         check_world(scene, &world)?;
+        check_camera(scene, &model.camera)?;
         model.add_tools(scene)?;
         model.add_bodies(scene)?;
         model.add_tissues(scene)?;
@@ -183,7 +184,19 @@ impl Model {
                 table: "instrument",
                 index,
             };
-            check.points(&[item.trocar, item.target], "trocar")?;
+            check.points(&[item.trocar], "trocar")?;
+            check.points(&[item.target], "target")?;
+            if DVec3::from(item.trocar).distance(item.target.into()) < 1e-6 {
+                return Err(check.error(
+                    &["target".into()],
+                    "the instrument's trocar and target are the same point",
+                    "Let it point at something inside the body.",
+                ));
+            }
+            check.size(item.shaft_radius, "shaft_radius")?;
+            check.size(item.jaw_length, "jaw_length")?;
+            check.size(item.jaw_radius, "jaw_radius")?;
+            check.size(item.depths[1], "depths")?;
             let grasper = Grasper {
                 trocar: Grasper::looking(item.trocar.into(), item.target.into(), DVec3::Y),
                 shaft_radius: item.shaft_radius,
@@ -236,6 +249,7 @@ impl Model {
 
     fn add_bodies(&mut self, scene: &Scene) -> Result<(), SceneError> {
         let (mut nodes, mut frames, mut motions) = (Vec::new(), Vec::new(), Vec::new());
+        let mut checks = Vec::new();
         for Item {
             source,
             index,
@@ -249,6 +263,7 @@ impl Model {
             };
             check.points(&[item.position], "position")?;
             check.positive(item.mass, "mass")?;
+            check.share(&item.colour, "colour")?;
             for half in item.half_extents {
                 check.size(half, "half_extents")?;
             }
@@ -273,6 +288,7 @@ impl Model {
                 half_extents: item.half_extents,
                 colour: item.colour,
             });
+            checks.push(check);
         }
         let mut points = Vec::new();
         for Item {
@@ -292,6 +308,7 @@ impl Model {
             nodes.push(MassNode::point(item.mass));
             points.push(item.position.into());
             motions.push((item.velocity.into(), DVec3::ZERO));
+            checks.push(check);
         }
         if nodes.is_empty() {
             return Ok(());
@@ -304,11 +321,7 @@ impl Model {
             }
         }
         let bodies = Bodies::new(&nodes).map_err(|bad| {
-            scene.main().error(
-                &[],
-                format!("body or particle {}: {}", bad.node, bad.reason),
-                "",
-            )
+            checks[bad.node].error(&[], bad.reason, "Correct its mass or its half extents.")
         })?;
         self.bodies = Some(self.add("bodies", Box::new(bodies), start));
         Ok(())
@@ -328,7 +341,26 @@ impl Model {
         let first = self.matters.len() as u32;
         let mut pairs = Vec::new();
         for item in items(scene, |s| &s.file.couple) {
-            pairs.extend(tissue::couple(&item, &mut drafts, first)?);
+            let new = tissue::couple(&item, &mut drafts, first)?;
+            let led = |n| pairs.iter().any(|p: &Hyper| p.slave == n);
+            let leads = |n| pairs.iter().any(|p: &Hyper| p.master == n);
+            // A copy of a copy would lag behind and give its force to the wrong node.
+            if new
+                .iter()
+                .any(|p| led(p.slave) || leads(p.slave) || led(p.master))
+            {
+                let check = Checker {
+                    source: item.source,
+                    table: "couple",
+                    index: item.index,
+                };
+                return Err(check.error(
+                    &["slave".into()],
+                    "a ring follows one other ring, and what follows does not lead",
+                    "Let one ring lead all that are joined to it.",
+                ));
+            }
+            pairs.extend(new);
         }
         let mut nets: Vec<Net> = Vec::new();
         for draft in &drafts {
@@ -377,6 +409,13 @@ impl Model {
                     &["b".into()],
                     "both ends are the same point",
                     "Name two different points.",
+                ));
+            }
+            if a.matter == MatterId::WORLD && b.matter == MatterId::WORLD {
+                return Err(check.error(
+                    &["b".into()],
+                    "both ends are fixed in the world",
+                    "Tie something that moves.",
                 ));
             }
             self.ties.push(match item.length {
@@ -483,6 +522,8 @@ impl Model {
                 index,
             };
             check.positive(item.scale, "scale")?;
+            check.share(&item.colour, "colour")?;
+            check.share(&[item.opacity], "opacity")?;
             check.points(&[item.position], "position")?;
             let mut surface = backdrop(scene, &check, item)?;
             for p in &mut surface.positions {
@@ -504,7 +545,7 @@ impl Model {
                 name: item.name.clone(),
                 surface,
                 colour: item.colour,
-                opacity: item.opacity.clamp(0.0, 1.0),
+                opacity: item.opacity,
             });
         }
         Ok(())
@@ -582,8 +623,23 @@ impl Model {
                     .iter()
                     .map(|m| self.names[m.index()].as_str())
                     .collect();
-                return Err(scene.main().error(
-                    &[Key::Name("world"), Key::Name("step")],
+                // The stiffest member is to blame; bodies alone need no substeps.
+                let member = group
+                    .members
+                    .iter()
+                    .min_by(|a, b| {
+                        let bound = |m: &MatterId| self.matters[m.index()].stable_step();
+                        bound(a).total_cmp(&bound(b))
+                    })
+                    .and_then(|m| check::find(scene, &self.names[m.index()]));
+                let (source, table, index) = member.unwrap_or((scene.main(), "world", 0));
+                return Err(source.error(
+                    &[
+                        Key::Name(table),
+                        Key::Index(index),
+                        Key::Name("material"),
+                        Key::Name("stiffness"),
+                    ],
                     format!(
                         "{} would need {substeps} substeps in every step of {} s",
                         names.join(", "),
@@ -671,6 +727,44 @@ fn check_world(scene: &Scene, world: &World) -> Result<(), SceneError> {
     Ok(())
 }
 
+fn check_camera(scene: &Scene, camera: &Camera) -> Result<(), SceneError> {
+    let at = |key: &'static str| [Key::Name("camera"), Key::Name(key)];
+    let says = |s: &&Source| s.file.camera.is_some();
+    let source = scene
+        .sources
+        .iter()
+        .rev()
+        .find(says)
+        .unwrap_or(scene.main());
+    for (key, point) in [("eye", camera.eye), ("target", camera.target)] {
+        if !point.iter().all(|x| x.abs() <= check::MAX_COORDINATE) {
+            return Err(source.error(
+                &at(key),
+                format!("the camera's {key} is out of range"),
+                "Trocar measures in metres: 85 mm is 0.085.",
+            ));
+        }
+    }
+    let along = DVec3::from(camera.target) - DVec3::from(camera.eye);
+    let up = DVec3::from(camera.up);
+    // Where the view has no direction, or none is up, there is no picture.
+    if !(up.is_finite() && along.cross(up.normalize_or_zero()).length() > 1e-6) {
+        return Err(source.error(
+            &at("eye"),
+            "eye, target and up do not span a view",
+            "Look at a point other than the eye, and not straight along up.",
+        ));
+    }
+    if !(5.0..=150.0).contains(&camera.field_of_view) {
+        return Err(source.error(
+            &at("field_of_view"),
+            format!("a view of {} degrees is out of range", camera.field_of_view),
+            "Choose between 5 and 150 degrees.",
+        ));
+    }
+    Ok(())
+}
+
 fn default_camera() -> Camera {
     Camera {
         eye: [0.0, 0.12, 0.22],
@@ -696,7 +790,7 @@ fn backdrop(scene: &Scene, check: &Checker<'_>, item: &Scenery) -> Result<Surfac
             };
             let tube = shape
                 .organ()
-                .map_err(|e| check.error(&["tube".into()], e.to_string(), ""))?;
+                .map_err(|e| tissue::shape_error(check, &["tube".into()], &e))?;
             Ok(tube.surface)
         }
         _ => Err(check.error(

@@ -32,10 +32,11 @@ impl<'a> Draft<'a> {
             table: "organ",
             index: item.index,
         };
+        check.share(&item.item.colour, "colour")?;
         let material = material(&check, &item.item.material)?;
         let tube = tube_shape(&check, item.item)?
             .organ()
-            .map_err(|e| shape_error(&check, &e))?;
+            .map_err(|e| shape_error(&check, &[], &e))?;
         Ok(Self::tube(
             check,
             item.item,
@@ -50,10 +51,11 @@ impl<'a> Draft<'a> {
             table: "pipe",
             index: item.index,
         };
+        check.share(&item.item.colour, "colour")?;
         let material = material(&check, &item.item.material)?;
         let tube = tube_shape(&check, item.item)?
             .pipe()
-            .map_err(|e| shape_error(&check, &e))?;
+            .map_err(|e| shape_error(&check, &[], &e))?;
         Ok(Self::tube(
             check,
             item.item,
@@ -82,6 +84,7 @@ impl<'a> Draft<'a> {
             table: "sheet",
             index: item.index,
         };
+        check.share(&spec.colour, "colour")?;
         let material = material(&check, &spec.material)?;
         check.points(&[spec.origin], "origin")?;
         check.points(&[spec.u], "u")?;
@@ -93,8 +96,10 @@ impl<'a> Draft<'a> {
             rows: spec.rows,
             columns: spec.columns,
         };
-        let surface = shape.surface().map_err(|e| shape_error(&check, &e))?;
-        let edges = shape.lattice_edges().map_err(|e| shape_error(&check, &e))?;
+        let surface = shape.surface().map_err(|e| shape_error(&check, &[], &e))?;
+        let edges = shape
+            .lattice_edges()
+            .map_err(|e| shape_error(&check, &[], &e))?;
         Ok(Self {
             check,
             name: spec.name.clone(),
@@ -152,6 +157,13 @@ impl<'a> Draft<'a> {
                 }
                 (None, None, Some(ball)) => {
                     self.check.points(&[ball.centre], "fixed")?;
+                    if !(ball.radius > 0.0 && ball.radius.is_finite()) {
+                        return Err(self.check.error(
+                            &at,
+                            format!("the ball's radius is {}; it must be positive", ball.radius),
+                            "Correct the number.",
+                        ));
+                    }
                     let before = nodes.len();
                     for (v, p) in self.parts.points.iter().enumerate() {
                         if p.distance(ball.centre.into()) <= ball.radius {
@@ -293,8 +305,26 @@ fn tube_shape(check: &Checker<'_>, item: &TubeTissue) -> Result<TubeShape, Scene
     })
 }
 
-fn shape_error(check: &Checker<'_>, error: &ShapeError) -> SceneError {
-    check.error(&[], error.to_string(), "")
+/// An error of a shape, at the key it is about.
+pub fn shape_error(check: &Checker<'_>, at: &[Key], error: &ShapeError) -> SceneError {
+    let (key, remedy) = match error {
+        ShapeError::TooFew { what, least, .. } => (*what, format!("Give at least {least}.")),
+        ShapeError::TooManyNodes { .. } if check.table == "sheet" => {
+            ("rows", "Use fewer nodes.".into())
+        }
+        ShapeError::TooManyNodes { .. } => ("rings", "Use fewer nodes.".into()),
+        ShapeError::RadiusCount { .. } | ShapeError::BadRadius { .. } => {
+            ("radii", "Correct the radii.".into())
+        }
+        ShapeError::PathLength { .. }
+        | ShapeError::PathStandsStill { .. }
+        | ShapeError::Folded { .. } => ("path", "Correct the path.".into()),
+        ShapeError::FlatSheet { .. } => ("v", "Turn one of the sides.".into()),
+        ShapeError::NotFinite { what, .. } => (*what, "Correct the number.".into()),
+    };
+    let mut place = at.to_vec();
+    place.push(Key::Name(key));
+    check.error(&place, error.to_string(), remedy)
 }
 
 fn material(check: &Checker<'_>, spec: &MaterialSpec) -> Result<Material, SceneError> {
@@ -307,7 +337,7 @@ fn material(check: &Checker<'_>, spec: &MaterialSpec) -> Result<Material, SceneE
         if !(value > 0.0 && value <= 1e3) {
             return Err(check.error(
                 &at(key),
-                format!("{key} is {value}; it must be positive"),
+                format!("{key} is {value:?}; it must be positive, at most 1000"),
                 "Masses are in kg, forces in N.",
             ));
         }
@@ -327,7 +357,7 @@ fn material(check: &Checker<'_>, spec: &MaterialSpec) -> Result<Material, SceneE
         if !(0.0..=1e9).contains(&value) {
             return Err(check.error(
                 &at(key),
-                format!("{key} is {value}; it must be at least 0"),
+                format!("{key} is {value:?}; it must be at least 0, at most 1e9"),
                 "Correct the number.",
             ));
         }
