@@ -1,0 +1,8 @@
+//! The MESD method: nodal nets after Kuhn (1997), whose own times are the oldest we are held against.
+
+mod growth;
+mod kuhn;
+mod models;
+
+pub use growth::growth;
+pub use models::models;

@@ -1,0 +1,304 @@
+//! The same net as one would first write it: a structure for each node and each element, and one loop after the
+//! other over them in the order they were built. The mathematics is that of the engine, and so are the
+//! results, to rounding: [`Plain::apart`] is asked before anything is timed.
+
+use anyhow::{Result, bail};
+use glam::{DMat3, DQuat, DVec3};
+use std::collections::HashMap;
+use trocar_dynamics::{Lock, Matter, Nodes, Rigid};
+use trocar_math::Pose;
+use trocar_soft::{Base, Input, Net, element};
+
+/// All about a node.
+#[derive(Clone, Copy)]
+struct Node {
+    position: DVec3,
+    velocity: DVec3,
+    force: DVec3,
+    mass: f64,
+    damping: f64,
+    memory: f64,
+    /// In the frame of the father.
+    base: DVec3,
+    father: Option<usize>,
+    fixed: bool,
+}
+
+/// What a frame has beside what a node has.
+#[derive(Clone, Copy)]
+struct Frame {
+    orientation: DQuat,
+    spin: DVec3,
+    torque: DVec3,
+    rigid: Rigid,
+}
+
+/// A spring or a damper.
+#[derive(Clone, Copy)]
+struct Link {
+    a: usize,
+    b: usize,
+    rest_length: f64,
+    constant: f64,
+}
+
+/// Three nodes, the constant, and the angle at rest.
+type Bend = ([usize; 3], f64, f64);
+
+/// A net, plainly.
+#[derive(Clone)]
+pub struct Plain {
+    nodes: Vec<Node>,
+    frames: Vec<Frame>,
+    springs: Vec<Link>,
+    dampers: Vec<Link>,
+    bends: Vec<Bend>,
+    /// Frame, constant, orientation at rest.
+    torsions: Vec<(usize, f64, DQuat)>,
+}
+
+impl Plain {
+    /// A copy of `net`, its elements in the order in which `built` names their ends; those that it does not name
+    /// come last. Refuses what the loops below don't know.
+    pub fn new(net: &Net, built: impl IntoIterator<Item = [u32; 2]>) -> Result<Self> {
+        let (rest, masses) = (net.rest(), net.masses());
+        if net.memory_base() != Base::Linear {
+            bail!("the naive net knows only linear shape memory");
+        }
+        let mut nodes = Vec::new();
+        for i in 0..rest.len() {
+            let father = masses.father(i);
+            if father.is_some() && i < rest.frames() {
+                bail!("the naive net knows no fathers of fathers");
+            }
+            let fixed = match masses.lock(i) {
+                Lock::Free => false,
+                Lock::Fixed => true,
+                Lock::Axes(..) => bail!("the naive net knows no locked axes"),
+            };
+            let place = |f: usize| Pose::new(rest.position[f], rest.orientation[f]);
+            nodes.push(Node {
+                position: rest.position[i],
+                velocity: DVec3::ZERO,
+                force: DVec3::ZERO,
+                mass: masses.mass()[i],
+                damping: masses.damping()[i],
+                memory: net.memory(i),
+                base: father.map_or(rest.position[i], |f| place(f).local(rest.position[i])),
+                father,
+                fixed,
+            });
+        }
+        let frames = (0..rest.frames())
+            .map(|z| Frame {
+                orientation: rest.orientation[z],
+                spin: DVec3::ZERO,
+                torque: DVec3::ZERO,
+                rigid: masses.rigid()[z],
+            })
+            .collect();
+        let sorted = |mut ends: [u32; 2]| {
+            ends.sort_unstable();
+            ends
+        };
+        let order: HashMap<[u32; 2], usize> = built
+            .into_iter()
+            .enumerate()
+            .map(|(i, ends)| (sorted(ends), i))
+            .collect();
+        let mut elements: Vec<_> = net.elements().collect();
+        elements.sort_by_key(|e| order.get(&sorted(e.nodes)).copied().unwrap_or(usize::MAX));
+        let (mut springs, mut dampers) = (Vec::new(), Vec::new());
+        for element in elements {
+            if !element.law.is_plain() {
+                bail!("the naive net knows only plain elements");
+            }
+            let [a, b] = element.nodes.map(|n| n as usize);
+            let link = Link {
+                a,
+                b,
+                rest_length: element.rest_length,
+                constant: element.law.constant,
+            };
+            match element.law.input {
+                Input::Distance => springs.push(link),
+                Input::Velocity => dampers.push(link),
+            }
+        }
+        let bends = net
+            .bends()
+            .map(|bend| {
+                let nodes = bend.nodes.map(|n| n as usize);
+                let [i, k, j] = nodes.map(|n| rest.position[n]);
+                (nodes, bend.constant, element::bending_angle(k - i, k - j))
+            })
+            .collect();
+        let torsions = net
+            .torsions()
+            .iter()
+            .map(|t| {
+                let z = t.frame as usize;
+                (z, t.constant, rest.orientation[z])
+            })
+            .collect();
+        Ok(Self {
+            nodes,
+            frames,
+            springs,
+            dampers,
+            bends,
+            torsions,
+        })
+    }
+
+    /// Takes over where everything is and how it moves; clears the forces.
+    pub fn copy_from(&mut self, nodes: &Nodes) {
+        for (i, node) in self.nodes.iter_mut().enumerate() {
+            node.position = nodes.position[i];
+            node.velocity = nodes.velocity[i];
+            node.force = DVec3::ZERO;
+        }
+        for (z, frame) in self.frames.iter_mut().enumerate() {
+            frame.orientation = nodes.orientation[z];
+            frame.spin = nodes.spin[z];
+            frame.torque = DVec3::ZERO;
+        }
+    }
+
+    /// The element block.
+    #[inline(never)]
+    pub fn element_forces(&mut self) {
+        let nodes = &mut self.nodes;
+        for spring in &self.springs {
+            let apart = nodes[spring.a].position - nodes[spring.b].position;
+            let length = apart.length();
+            let force = apart * (spring.constant * (spring.rest_length / length - 1.0));
+            nodes[spring.a].force += force;
+            nodes[spring.b].force -= force;
+        }
+        for damper in &self.dampers {
+            let relative =
+                velocity(nodes, &self.frames, damper.a) - velocity(nodes, &self.frames, damper.b);
+            let force = relative * -damper.constant;
+            nodes[damper.a].force += force;
+            nodes[damper.b].force -= force;
+        }
+        for ([i, k, j], constant, rest) in &self.bends {
+            let to = |n: usize| nodes[*k].position - nodes[n].position;
+            let force = element::bending_force(to(*i), to(*j), *constant, *rest);
+            nodes[*k].force += force;
+            nodes[*i].force -= force * 0.5;
+            nodes[*j].force -= force * 0.5;
+        }
+        for (z, constant, rest) in &self.torsions {
+            let frame = &mut self.frames[*z];
+            frame.torque += element::torsion_torque(frame.orientation, *rest, *constant);
+        }
+    }
+
+    /// One whole step of `h` seconds without gravity: clear, elements, shape memory, motion.
+    pub fn step(&mut self, h: f64) {
+        for node in &mut self.nodes {
+            node.force = DVec3::ZERO;
+        }
+        for frame in &mut self.frames {
+            frame.torque = DVec3::ZERO;
+        }
+        self.element_forces();
+        self.memory_forces();
+        self.advance(h);
+    }
+
+    fn memory_forces(&mut self) {
+        let axes: Vec<DMat3> = self.axes();
+        for i in 0..self.nodes.len() {
+            let node = self.nodes[i];
+            let origin = node.father.map_or(DVec3::ZERO, |f| self.nodes[f].position);
+            let base = node.father.map_or(node.base, |f| axes[f] * node.base);
+            let arm = node.position - origin;
+            let force = (arm - base) * -node.memory;
+            self.nodes[i].force += force;
+            if let Some(f) = node.father {
+                let given = force - node.velocity * node.damping;
+                self.nodes[f].force -= given;
+                self.frames[f].torque -= arm.cross(given);
+            }
+        }
+    }
+
+    fn axes(&self) -> Vec<DMat3> {
+        let axes = |f: &Frame| DMat3::from_quat(f.orientation);
+        self.frames.iter().map(axes).collect()
+    }
+
+    fn advance(&mut self, h: f64) {
+        let before: Vec<DVec3> = self.nodes[..self.frames.len()]
+            .iter()
+            .map(|n| n.position)
+            .collect();
+        let mut turns = Vec::with_capacity(self.frames.len());
+        for (node, frame) in self.nodes.iter_mut().zip(&mut self.frames) {
+            let (orientation, spin) =
+                frame
+                    .rigid
+                    .turned(frame.orientation, frame.spin, frame.torque, h);
+            turns.push(DMat3::from_quat(
+                orientation * frame.orientation.conjugate(),
+            ));
+            (frame.orientation, frame.spin) = (orientation, spin);
+            node.velocity = slowed(node, h);
+            if node.fixed {
+                node.velocity = DVec3::ZERO;
+            }
+            node.position += node.velocity * h;
+        }
+        for i in self.frames.len()..self.nodes.len() {
+            let node = self.nodes[i];
+            let mut velocity = slowed(&node, h);
+            let mut position = node.position + velocity * h;
+            if let Some(f) = node.father {
+                position = self.nodes[f].position + turns[f] * (position - before[f]);
+                velocity = turns[f] * velocity;
+            }
+            if node.fixed {
+                (position, velocity) = (node.position, DVec3::ZERO);
+            }
+            self.nodes[i].position = position;
+            self.nodes[i].velocity = velocity;
+        }
+    }
+
+    /// Greatest difference to what the engine has: of forces (N) and of positions (m).
+    pub fn apart(&self, nodes: &Nodes) -> [f64; 2] {
+        let mut most = [0.0_f64; 2];
+        for (i, node) in self.nodes.iter().enumerate() {
+            most[0] = most[0].max(node.force.distance(nodes.force[i]));
+            most[1] = most[1].max(node.position.distance(nodes.position[i]));
+        }
+        most
+    }
+}
+
+/// New velocity of a node before its father turns it.
+fn slowed(node: &Node, h: f64) -> DVec3 {
+    (node.velocity * node.mass + node.force * h) / (node.mass + node.damping * h)
+}
+
+/// Velocity of a node with that of its father.
+fn velocity(nodes: &[Node], frames: &[Frame], i: usize) -> DVec3 {
+    let node = &nodes[i];
+    if node.fixed {
+        return DVec3::ZERO;
+    }
+    match node.father {
+        None => node.velocity,
+        Some(f) => {
+            let father = if nodes[f].fixed {
+                DVec3::ZERO
+            } else {
+                nodes[f].velocity
+            };
+            node.velocity + father + frames[f].spin.cross(node.position - nodes[f].position)
+        }
+    }
+}
