@@ -57,6 +57,6 @@ pub struct Contact {
     pub normal: DVec3,
     /// How far `b` has to stay from `a` along the normal, m: the hull's radius.
     pub distance: f64,
-    /// Impulse of this substep on `b` along the normal, N·s, ≥ 0.
+    /// Impulse on `b` along the normal, N·s, ≥ 0: what a solve starts from, and what it found.
     pub impulse: f64,
 }

@@ -26,7 +26,7 @@ impl Default for Budget {
             iterations: 60,
             position: 5e-10,
             velocity: 1e-9,
-            depth: 1e-7,
+            depth: 1e-6,
             recovery: 0.5,
         }
     }
@@ -114,7 +114,7 @@ pub fn aim(
         workspace.ties.push(row);
     }
     workspace.contacts.clear();
-    for contact in contacts.iter_mut() {
+    for contact in contacts.iter() {
         let (a, b) = (cast.support(&contact.a), cast.support(&contact.b));
         let n = contact.normal;
         let compliance = n.dot(cast.response(&a, &b, h) * n);
@@ -133,7 +133,7 @@ pub fn aim(
             },
             target: (gap + budget.recovery * h).min(0.0),
         });
-        contact.impulse = 0.0;
+        cast.push(&a, &b, n * contact.impulse, h);
     }
 
     let mut outcome = Outcome::default();

@@ -36,6 +36,10 @@ pub struct Skin {
     pub held: Vec<(usize, u32)>,
 }
 
+/// A contact of the last substep: its tissue, capsule and triangle, and its impulse (N·s). A contact that goes on
+/// starts from it; without that, contacts that share nodes would take many sweeps to agree anew.
+pub type Warm = (MatterId, u32, [u32; 3], f64);
+
 /// The motion of an instrument in this step.
 #[derive(Clone, Copy, Debug)]
 pub struct Motion {
@@ -109,11 +113,14 @@ pub struct Group {
     pub correct: Outcome,
     /// Length of the last substep, s.
     pub h: f64,
+    /// Contacts of the last substep.
+    pub warm: Vec<Warm>,
     hypers: Vec<Hyper>,
     stable: f64,
     /// Shares of state: those of prescribed matter first, then the members', lent for the step.
     nodes: Vec<Nodes>,
     contacts: Vec<Contact>,
+    keys: Vec<(MatterId, u32, [u32; 3])>,
     touches: Vec<Touch>,
     capsules: Vec<Capsule>,
     poses: Vec<[Pose; PARTS]>,
@@ -166,7 +173,9 @@ impl Group {
                 .collect(),
             stable: connected.bounds.safe,
             nodes,
+            warm: Vec::new(),
             contacts: Vec::new(),
+            keys: Vec::new(),
             touches: Vec::new(),
             capsules: Vec::new(),
             poses: Vec::new(),
@@ -267,6 +276,7 @@ impl Group {
             );
         }
         self.contacts.clear();
+        self.keys.clear();
         for skin in &mut self.skins {
             let positions = &self.nodes[stage.slot[skin.matter.index()] as usize].position;
             skin.patch
@@ -283,6 +293,9 @@ impl Group {
                 }
                 let capsule = &self.capsules[touch.capsule];
                 let offset = self.poses[tool][part].local(capsule.axis(touch.along));
+                let key = (skin.matter, touch.capsule as u32, touch.nodes);
+                let before = self.warm.iter().find(|w| (w.0, w.1, w.2) == key);
+                self.keys.push(key);
                 self.contacts.push(Contact {
                     a: Anchor::frame(stage.model.tools[tool].matter, part as u32, offset),
                     b: Anchor {
@@ -291,7 +304,7 @@ impl Group {
                     },
                     normal: touch.normal,
                     distance: capsule.radius,
-                    impulse: 0.0,
+                    impulse: before.map_or(0.0, |w| w.3),
                 });
             }
         }
@@ -336,6 +349,10 @@ impl Group {
             &mut self.workspace,
         );
         worst(&mut self.aim, &outcome);
+        self.warm.clear();
+        let found = self.keys.iter().zip(&self.contacts);
+        self.warm
+            .extend(found.map(|((m, c, t), contact)| (*m, *c, *t, contact.impulse)));
         // What the tools feel is the sum of the impulses they gave.
         let pushed = self.contacts.iter().map(|c| (c.a, c.normal * -c.impulse));
         let pulled = self.ties[self.scene_ties..]

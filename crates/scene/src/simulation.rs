@@ -416,6 +416,7 @@ impl Simulation {
                 hash.vectors(&[tie.impulse]);
             }
             group.bad.iter().for_each(|n| hash.count(u64::from(*n)));
+            group.warm.iter().for_each(|w| hash.number(w.3));
             for (capsule, triangle, side) in group.skins.iter().flat_map(|s| s.patch.sides()) {
                 hash.count(u64::from(*capsule) << 32 | u64::from(*triangle));
                 hash.number(f64::from(*side));

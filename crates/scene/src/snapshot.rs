@@ -1,6 +1,6 @@
 //! Snapshots: everything the next step reads that the scene file does not determine.
 
-use crate::Simulation;
+use crate::{Simulation, group::Warm};
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -24,8 +24,8 @@ pub enum SnapshotError {
     OtherScene,
 }
 
-/// Of a group: impulses of its ties, how often members went bad, sides of its surfaces.
-type GroupPart = (Vec<DVec3>, Vec<u32>, Vec<Vec<Side>>);
+/// Of a group: impulses of its ties, how often members went bad, sides of its surfaces, its contacts.
+type GroupPart = (Vec<DVec3>, Vec<u32>, Vec<Vec<Side>>, Vec<Warm>);
 
 #[derive(Serialize, Deserialize)]
 struct Snapshot {
@@ -52,7 +52,7 @@ impl Simulation {
                 .map(|g| {
                     let impulses = g.ties[..g.scene_ties].iter().map(|t| t.impulse).collect();
                     let sides = g.skins.iter().map(|s| s.patch.sides().to_vec()).collect();
-                    (impulses, g.bad.clone(), sides)
+                    (impulses, g.bad.clone(), sides, g.warm.clone())
                 })
                 .collect(),
         };
@@ -90,11 +90,12 @@ impl Simulation {
             snapshot.handles,
             snapshot.grips,
         );
-        for (group, (impulses, bad, sides)) in groups.iter_mut().zip(snapshot.groups) {
+        for (group, (impulses, bad, sides, warm)) in groups.iter_mut().zip(snapshot.groups) {
             for (tie, impulse) in group.ties.iter_mut().zip(impulses) {
                 tie.impulse = impulse;
             }
             group.bad = bad;
+            group.warm = warm;
             for (skin, sides) in group.skins.iter_mut().zip(sides) {
                 skin.patch.set_sides(&sides);
             }
@@ -126,9 +127,10 @@ impl Simulation {
             && groups
                 .iter()
                 .zip(&snapshot.groups)
-                .all(|(g, (impulses, bad, sides))| {
+                .all(|(g, (impulses, bad, sides, warm))| {
                     impulses.len() == g.scene_ties
                         && impulses.iter().all(|i| i.is_finite())
+                        && warm.iter().all(|w| w.3.is_finite() && w.3 >= 0.0)
                         && bad.len() == g.members.len()
                         && sides.len() == g.skins.len()
                         && g.skins.iter().zip(sides).all(|(skin, sides)| {

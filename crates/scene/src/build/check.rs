@@ -5,6 +5,12 @@ use crate::load::{Key, Scene, SceneError, Source};
 /// Coordinates beyond this (m) are no operating theatre; most likely they are millimetres.
 pub const MAX_COORDINATE: f64 = 10.0;
 
+/// Lightest and heaviest mass, kg. Lighter than a microgram, impulses of ties would make speeds that are no numbers.
+pub const MASSES: std::ops::RangeInclusive<f64> = 1e-9..=1e3;
+
+/// Smallest half extent of a body, m: the moments of inertia are its squares.
+pub const LEAST_EXTENT: f64 = 1e-6;
+
 /// Checks the numbers of one table of an array.
 pub struct Checker<'a> {
     /// The file it stands in.
@@ -78,6 +84,19 @@ impl Checker<'_> {
             &[key.into()],
             format!("{key} is {value}; it must be positive"),
             "Correct the number.",
+        ))
+    }
+
+    /// A mass that something in an operating theatre may have.
+    pub fn mass(&self, value: f64, at: &[Key]) -> Result<(), SceneError> {
+        if MASSES.contains(&value) {
+            return Ok(());
+        }
+        let (least, most) = (MASSES.start(), MASSES.end());
+        Err(self.error(
+            at,
+            format!("a mass of {value:?} kg is not between {least:e} and {most}"),
+            "Masses are in kg: a gram is 0.001.",
         ))
     }
 

@@ -262,10 +262,17 @@ impl Model {
                 index,
             };
             check.points(&[item.position], "position")?;
-            check.positive(item.mass, "mass")?;
+            check.mass(item.mass, &["mass".into()])?;
             check.share(&item.colour, "colour")?;
             for half in item.half_extents {
                 check.size(half, "half_extents")?;
+                if half < check::LEAST_EXTENT {
+                    return Err(check.error(
+                        &["half_extents".into()],
+                        format!("a half extent of {half:?} m is too small"),
+                        "Use a particle for what has no size.",
+                    ));
+                }
             }
             check.finite(
                 &[item.rotation, item.velocity, item.spin],
@@ -303,7 +310,7 @@ impl Model {
                 index,
             };
             check.points(&[item.position], "position")?;
-            check.positive(item.mass, "mass")?;
+            check.mass(item.mass, &["mass".into()])?;
             check.finite(&[item.velocity], "velocity")?;
             nodes.push(MassNode::point(item.mass));
             points.push(item.position.into());

@@ -329,18 +329,17 @@ pub fn shape_error(check: &Checker<'_>, at: &[Key], error: &ShapeError) -> Scene
 
 fn material(check: &Checker<'_>, spec: &MaterialSpec) -> Result<Material, SceneError> {
     let at = |key: &'static str| [Key::Name("material"), Key::Name(key)];
-    for (key, value) in [
-        ("mass", spec.mass),
-        ("centre_mass", spec.centre_mass),
-        ("bears", spec.bears),
-    ] {
-        if !(value > 0.0 && value <= 1e3) {
-            return Err(check.error(
-                &at(key),
-                format!("{key} is {value:?}; it must be positive, at most 1000"),
-                "Masses are in kg, forces in N.",
-            ));
-        }
+    check.mass(spec.mass, &at("mass"))?;
+    check.mass(spec.centre_mass, &at("centre_mass"))?;
+    if !(spec.bears > 0.0 && spec.bears <= 1e3) {
+        return Err(check.error(
+            &at("bears"),
+            format!(
+                "bears is {:?}; it must be positive, at most 1000",
+                spec.bears
+            ),
+            "It is a force in N.",
+        ));
     }
     let constants = [
         ("damping", spec.damping),

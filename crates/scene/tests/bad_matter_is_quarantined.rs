@@ -1,0 +1,160 @@
+//! Matter whose numbers go bad is put back to rest and reported; the rest goes on as if nothing had happened.
+
+mod common;
+
+use common::{busy, gallbladder, is_sound, simulation, theatre};
+use trocar_dynamics::MatterId;
+use trocar_scene::{Simulation, event::Happening};
+
+/// Names of what was quarantined in the last step, and whether it is frozen now.
+fn quarantined(simulation: &Simulation) -> Vec<(String, bool)> {
+    simulation
+        .report()
+        .events
+        .iter()
+        .filter_map(|e| match &e.what {
+            Happening::Quarantined { matter, frozen } => Some((matter.clone(), *frozen)),
+            _ => None,
+        })
+        .collect()
+}
+
+fn matter(simulation: &Simulation, name: &str) -> MatterId {
+    let index = simulation.model().names.iter().position(|n| n == name);
+    MatterId(index.unwrap_or_else(|| panic!("{name}")) as u32)
+}
+
+#[test]
+fn what_goes_bad_is_reset_and_reported_and_others_do_not_notice() {
+    let scene = theatre();
+    for (name, threads) in [("sheet 1", 1), ("organ", 2), ("duct", 1)] {
+        let (mut spoilt, mut sound) = (simulation(&scene, threads), simulation(&scene, 1));
+        let bad = matter(&spoilt, name);
+        let node = spoilt.state().nodes[bad.index()].len() / 2;
+        for k in 0..200 {
+            if k == 60 {
+                spoilt.spoil(bad, node);
+            }
+            spoilt.step(&busy(&spoilt, k));
+            sound.step(&busy(&sound, k));
+            let expected = if k == 60 {
+                vec![(name.to_string(), false)]
+            } else {
+                Vec::new()
+            };
+            assert_eq!(quarantined(&spoilt), expected, "step {k}");
+            assert!(quarantined(&sound).is_empty());
+            assert!(is_sound(&spoilt, 1.0), "{name}: step {k}");
+            for (m, (a, b)) in spoilt
+                .state()
+                .nodes
+                .iter()
+                .zip(&sound.state().nodes)
+                .enumerate()
+            {
+                assert!(
+                    m == bad.index() || (a.position == b.position && a.velocity == b.velocity),
+                    "{name}: {} differs in step {k}",
+                    spoilt.model().names[m]
+                );
+            }
+            if k == 60 {
+                // Back at the start, but for what this step's remaining substeps did.
+                assert!(common::largest_displacement(&spoilt, bad.index()) < 1e-4);
+            }
+        }
+        // It lives again.
+        let moves = spoilt.state().nodes[bad.index()]
+            .velocity
+            .iter()
+            .any(|v| v.length() > 1e-6);
+        assert!(moves, "{name}");
+    }
+}
+
+#[test]
+fn what_goes_bad_again_and_again_is_frozen() {
+    let scene = theatre();
+    let mut simulation = simulation(&scene, 2);
+    let bad = matter(&simulation, "sheet 2");
+    let mut told = Vec::new();
+    for k in 0..120 {
+        if k % 20 == 10 {
+            simulation.spoil(bad, 7 * k);
+        }
+        simulation.step(&busy(&simulation, k));
+        told.extend(quarantined(&simulation));
+        assert!(is_sound(&simulation, 1.0), "step {k}");
+    }
+    let name = "sheet 2".to_string();
+    assert_eq!(
+        told,
+        [(name.clone(), false), (name.clone(), false), (name, true)]
+    );
+    assert_eq!(common::largest_displacement(&simulation, bad.index()), 0.0);
+    // A restart gives it another chance.
+    simulation.restart();
+    for k in 0..50 {
+        simulation.step(&busy(&simulation, k));
+    }
+    assert!(common::largest_displacement(&simulation, bad.index()) > 1e-6);
+}
+
+#[test]
+fn what_is_joined_to_bad_matter_stays_sound() {
+    let scene = gallbladder();
+    for tissue in 0..2 {
+        let mut simulation = simulation(&scene, 1);
+        let inputs = common::operation(&simulation);
+        let bad = simulation.model().tissues[tissue].matter;
+        let nodes = simulation.state().nodes[bad.index()].len();
+        for (k, input) in inputs.iter().enumerate() {
+            // Central nodes, hyper nodes, what is held and what is touched: all of them once.
+            if k % 700 == 350 {
+                simulation.spoil(bad, (k * 31) % nodes);
+            }
+            simulation.step(input);
+            assert!(is_sound(&simulation, 1.0), "tissue {tissue}: step {k}");
+        }
+    }
+}
+
+#[test]
+fn every_node_may_go_bad() {
+    let scene = gallbladder();
+    let mut simulation = simulation(&scene, 1);
+    let input = simulation.idle_input();
+    for tissue in 0..2 {
+        let bad = simulation.model().tissues[tissue].matter;
+        let name = simulation.model().names[bad.index()].clone();
+        for node in 0..simulation.state().nodes[bad.index()].len() {
+            simulation.restart();
+            simulation.step(&input);
+            simulation.spoil(bad, node);
+            simulation.step(&input);
+            assert!(is_sound(&simulation, 1.0), "{name}, node {node}");
+            let told = quarantined(&simulation);
+            // A node that is fixed or a copy of another does not read its own velocity.
+            assert!(told.iter().all(|t| !t.1), "{name}, node {node}: {told:?}");
+        }
+    }
+}
+
+#[test]
+fn bodies_and_particles_go_bad_and_come_back() {
+    let scene = theatre();
+    let mut simulation = simulation(&scene, 1);
+    let bad = matter(&simulation, "bodies");
+    for k in 0..100 {
+        if k == 50 {
+            simulation.spoil(bad, 0);
+        }
+        simulation.step(&busy(&simulation, k));
+        let told = quarantined(&simulation);
+        if k == 50 {
+            assert!(told.contains(&("bodies".to_string(), false)), "{told:?}");
+        }
+        assert!(is_sound(&simulation, 1.0), "step {k}");
+    }
+    assert!(simulation.report().aim.converged, "its ties hold again");
+}

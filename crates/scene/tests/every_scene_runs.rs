@@ -1,0 +1,45 @@
+//! Every scene of the house loads, builds and runs.
+
+mod common;
+
+use common::{is_sound, scenes};
+use trocar_scene::{Scene, Simulation, event::Happening};
+
+#[test]
+fn every_scene_loads_and_runs_for_500_steps() {
+    let mut count = 0;
+    for entry in std::fs::read_dir(scenes()).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|e| e != "toml") {
+            continue;
+        }
+        count += 1;
+        let shown = path.display();
+        let scene = Scene::load(&path).unwrap_or_else(|e| panic!("{e}"));
+        let mut simulation = Simulation::new(&scene, 2).unwrap_or_else(|e| panic!("{e}"));
+        assert!(
+            !scene.main().file.about.is_empty(),
+            "{shown} says what it shows"
+        );
+        let mut input = simulation.idle_input();
+        for k in 0..500 {
+            for (t, handle) in input.handles.iter_mut().enumerate() {
+                let start = simulation.model().tools[t].start;
+                let (s, c) = trocar_math::real::sin_cos(f64::from(k) * 0.02);
+                handle.yaw = start.yaw + 0.1 * s;
+                handle.depth = start.depth + 0.01 * s;
+                handle.jaw = 0.5 + 0.5 * c;
+            }
+            simulation.step(&input);
+            for event in &simulation.report().events {
+                let bad = matches!(event.what, Happening::Quarantined { .. });
+                assert!(!bad, "{shown}, step {k}: {}", event.what);
+            }
+        }
+        assert!(is_sound(&simulation, 5.0), "{shown}");
+        // The same again from the bundle alone.
+        let again = Scene::from_bundle(&scene.bundle).unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(again.bundle.hash(), scene.bundle.hash(), "{shown}");
+    }
+    assert!(count >= 2, "{count} scenes");
+}

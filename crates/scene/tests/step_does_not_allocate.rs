@@ -1,0 +1,127 @@
+//! Once warm, a step asks for no memory: not in contact, not while something is held, not on several threads.
+
+mod common;
+
+use common::{busy, gallbladder, operation, simulation, theatre};
+use std::{
+    alloc::{GlobalAlloc, Layout, System},
+    sync::atomic::{AtomicBool, AtomicUsize, Ordering},
+};
+use trocar_scene::{Input, Simulation};
+
+/// The system's allocator, with a counter that runs while it is armed.
+struct Counting;
+
+static ARMED: AtomicBool = AtomicBool::new(false);
+static COUNT: AtomicUsize = AtomicUsize::new(0);
+
+impl Counting {
+    fn note() {
+        if ARMED.load(Ordering::Relaxed) {
+            COUNT.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}
+
+// SAFETY: everything is handed to the system's allocator as it came.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        Self::note();
+        // SAFETY: the caller's promises are passed on.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: the caller's promises are passed on.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        Self::note();
+        // SAFETY: the caller's promises are passed on.
+        unsafe { System.realloc(pointer, layout, size) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// Number of allocations while `inputs` are stepped through.
+fn allocations(simulation: &mut Simulation, inputs: &[Input]) -> usize {
+    COUNT.store(0, Ordering::SeqCst);
+    ARMED.store(true, Ordering::SeqCst);
+    for input in inputs {
+        simulation.step(input);
+    }
+    ARMED.store(false, Ordering::SeqCst);
+    COUNT.load(Ordering::SeqCst)
+}
+
+/// One test: the count is that of the whole process, and the harness allocates whenever a test ends.
+#[test]
+fn a_warm_step_takes_no_memory() {
+    the_counter_counts();
+    pushing_and_pulling_a_gall_bladder_takes_no_memory();
+    two_threads_take_no_memory_either();
+}
+
+fn the_counter_counts() {
+    COUNT.store(0, Ordering::SeqCst);
+    ARMED.store(true, Ordering::SeqCst);
+    let copy = std::hint::black_box(vec![1_u8; 64]);
+    ARMED.store(false, Ordering::SeqCst);
+    assert!(COUNT.load(Ordering::SeqCst) == 1 && copy.len() == 64);
+}
+
+fn pushing_and_pulling_a_gall_bladder_takes_no_memory() {
+    let scene = gallbladder();
+    let mut simulation = simulation(&scene, 1);
+    let inputs = operation(&simulation);
+    // Approach and push, 0.8 s; then to and fro in contact.
+    let push = 800;
+    let (near, deep) = (&inputs[push - 60], &inputs[push - 1]);
+    let rubbing: Vec<Input> = (0..2000)
+        .map(|k| {
+            let t = trocar_math::real::sin(k as f64 * 0.02).abs();
+            let mut input = near.clone();
+            let (a, b) = (near.handles[0], deep.handles[0]);
+            input.handles[0].yaw = a.yaw + (b.yaw - a.yaw) * t;
+            input.handles[0].pitch = a.pitch + (b.pitch - a.pitch) * t;
+            input.handles[0].depth = a.depth + (b.depth - a.depth) * t;
+            input
+        })
+        .collect();
+    allocations(&mut simulation, &inputs[..push]);
+    allocations(&mut simulation, &rubbing);
+    assert_eq!(allocations(&mut simulation, &rubbing), 0);
+    assert!(simulation.report().contacts > 0, "it was a test of contact");
+
+    // Grasp: that may allocate. Then lift and lower, twice.
+    allocations(&mut simulation, &inputs[push..1100]);
+    assert!(!simulation.grip(0).is_empty(), "it holds something");
+    let lift = &inputs[1100..1600];
+    let lower: Vec<Input> = lift.iter().rev().cloned().collect();
+    allocations(&mut simulation, lift);
+    allocations(&mut simulation, &lower);
+    assert_eq!(allocations(&mut simulation, lift), 0);
+    assert_eq!(allocations(&mut simulation, &lower), 0);
+    assert!(!simulation.grip(0).is_empty(), "it still holds");
+}
+
+fn two_threads_take_no_memory_either() {
+    let scene = theatre();
+    let mut simulation = simulation(&scene, 2);
+    // Jaws stay open: taking hold is an event, and events carry names.
+    let inputs: Vec<Input> = (0..400)
+        .map(|k| {
+            let mut input = busy(&simulation, k);
+            input.handles.iter_mut().for_each(|h| h.jaw = 0.9);
+            input
+        })
+        .collect();
+    for _ in 0..2 {
+        allocations(&mut simulation, &inputs);
+    }
+    assert_eq!(allocations(&mut simulation, &inputs), 0);
+    assert!(simulation.report().events.is_empty());
+}
