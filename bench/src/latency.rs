@@ -13,6 +13,7 @@ use tokio::{
 };
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async, tungstenite::Message};
 use trocar_math::real;
+use trocar_scene::Scene;
 use trocar_serve::{
     Options, Server,
     frame::{self, Frame},
@@ -42,7 +43,7 @@ pub fn latency(effort: Effort) -> Result<Vec<Row>> {
         BETWEEN.as_millis()
     );
     let scene = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenes/gallbladder.toml");
-    let server = Server::start(Options::new(scene))?;
+    let server = Server::start(Options::new(Scene::load(scene)?))?;
     // The client has a thread of its own, as a browser would.
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()

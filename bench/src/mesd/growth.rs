@@ -10,7 +10,7 @@ use glam::DVec3;
 use trocar_dynamics::{Field, Matter, Nodes};
 use trocar_math::real;
 use trocar_mesh::primitive::TubeShape;
-use trocar_soft::{Base, Material, Net, primitive};
+use trocar_soft::{Base, Material, Net, NetKind, primitive};
 
 /// Rings and nodes in each: 1, 10, 100 and 300 times the 756 elements of Kuhn's gall bladder.
 const SIZES: [(usize, usize, usize); 4] =
@@ -34,6 +34,8 @@ const MATERIAL: Material = Material {
     damping: 1e-5,
     stiffness: 90.0,
     base: Base::Linear,
+    gain: [1.0; 2],
+    net: NetKind::C,
     memory: 14.0,
     memory_base: Base::Linear,
     centre_mass: 0.02,

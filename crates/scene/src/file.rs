@@ -122,6 +122,13 @@ pub struct TubeTissue {
     pub rings: usize,
     /// Nodes in a ring, 3 or more.
     pub around: usize,
+    /// Moves the whole tissue, m. Default: not.
+    #[serde(default)]
+    pub position: Vector,
+    /// Turns the whole tissue about the origin before it is moved: the axis of the turn, its length the angle
+    /// in rad. Default: not.
+    #[serde(default)]
+    pub rotation: Vector,
     /// What it is made of.
     pub material: MaterialSpec,
     /// Nodes that are fixed in space.
@@ -148,6 +155,13 @@ pub struct SheetTissue {
     pub rows: usize,
     /// Nodes in a row, 2 or more.
     pub columns: usize,
+    /// Moves the whole tissue, m. Default: not.
+    #[serde(default)]
+    pub position: Vector,
+    /// Turns the whole tissue about the origin before it is moved: the axis of the turn, its length the angle
+    /// in rad. Default: not.
+    #[serde(default)]
+    pub rotation: Vector,
     /// What it is made of.
     pub material: MaterialSpec,
     /// Nodes that are fixed in space. `ring` selects a row.
@@ -173,6 +187,19 @@ pub enum LawSpec {
     Quadratic,
 }
 
+/// Which neighbours of the net springs join.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum NetSpec {
+    /// Along the edges of the cells only; shears without resistance.
+    A,
+    /// And along one diagonal.
+    B,
+    /// And along both diagonals.
+    #[default]
+    C,
+}
+
 /// What a tissue is made of. Every node and element of it gets the same constants.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -186,6 +213,13 @@ pub struct MaterialSpec {
     /// Law of those springs. Default: linear.
     #[serde(default)]
     pub law: LawSpec,
+    /// Gain of those springs when shorter and when longer than at rest, ≥ 0. Default: [1, 1]; [0, 1] bears
+    /// tension only.
+    #[serde(default = "gain")]
+    pub gain: [f64; 2],
+    /// Which neighbours those springs join: "a", "b" or "c". Default: "c".
+    #[serde(default)]
+    pub net: NetSpec,
     /// Shape memory: what draws a node back to its place, N/m or N/m², ≥ 0. Default: 0.
     #[serde(default)]
     pub memory: f64,
@@ -221,6 +255,9 @@ pub struct MaterialSpec {
     pub bears: f64,
 }
 
+fn gain() -> [f64; 2] {
+    [1.0; 2]
+}
 fn centre_mass() -> f64 {
     0.05
 }
@@ -237,7 +274,7 @@ fn bears() -> f64 {
     2.0
 }
 
-/// Selects nodes of a tissue; give one of the three.
+/// Selects nodes of a tissue; give one of `ring`, `nodes`, `within`.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Select {
@@ -250,6 +287,9 @@ pub struct Select {
     /// All surface nodes inside this ball.
     #[serde(default)]
     pub within: Option<Ball>,
+    /// How freely they move along the tissue's own axes, from 0 (locked) to 1 (free). Default: [0, 0, 0], fixed.
+    #[serde(default)]
+    pub axes: Vector,
 }
 
 /// A ball.

@@ -396,6 +396,8 @@ impl Group {
                 {
                     tie.impulse = DVec3::ZERO;
                 }
+                // What threw it must not throw it again.
+                self.warm.retain(|w| w.0 != *m);
             }
         }
         let masses = |m: MatterId| stage.model.matters[m.index()].masses();

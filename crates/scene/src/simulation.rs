@@ -416,7 +416,11 @@ impl Simulation {
                 hash.vectors(&[tie.impulse]);
             }
             group.bad.iter().for_each(|n| hash.count(u64::from(*n)));
-            group.warm.iter().for_each(|w| hash.number(w.3));
+            for (matter, capsule, corners, impulse) in &group.warm {
+                hash.count(u64::from(matter.0) << 32 | u64::from(*capsule));
+                corners.iter().for_each(|n| hash.count(u64::from(*n)));
+                hash.number(*impulse);
+            }
             for (capsule, triangle, side) in group.skins.iter().flat_map(|s| s.patch.sides()) {
                 hash.count(u64::from(*capsule) << 32 | u64::from(*triangle));
                 hash.number(f64::from(*side));

@@ -1,6 +1,9 @@
 //! A recording replays to the same hashes; one that breaks off or is damaged is read up to there; one that was
 //! tampered with is found out.
 
+// Tests may unwrap, and so may what helps them.
+#![allow(clippy::unwrap_used)]
+
 mod common;
 
 use common::{Dice, gallbladder, operation, simulation};
@@ -28,13 +31,13 @@ impl Recorded {
     /// Writes bytes to a file of their own.
     fn file(&self, bytes: &[u8]) -> PathBuf {
         let path = self.folder.path().join("changed.rec");
-        fs::write(&path, bytes).expect("it works in a test");
+        fs::write(&path, bytes).unwrap();
         path
     }
 
     /// The recording as it was written.
     fn whole(&self) -> Recording {
-        Recording::read(self.file(&self.bytes)).expect("it works in a test")
+        Recording::read(self.file(&self.bytes)).unwrap()
     }
 }
 
@@ -42,24 +45,24 @@ impl Recorded {
 fn record() -> Recorded {
     static DONE: OnceLock<(Vec<u8>, Vec<Input>, Vec<u64>)> = OnceLock::new();
     let (bytes, inputs, hashes) = DONE.get_or_init(|| {
-        let folder = tempfile::tempdir().expect("it works in a test");
+        let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("operation.rec");
         let scene = gallbladder();
         let mut simulation = simulation(&scene, 1);
         let mut inputs = operation(&simulation);
         inputs.resize(STEPS, inputs[inputs.len() - 1].clone());
-        let mut writer = Writer::create(&path, &scene).expect("it works in a test");
+        let mut writer = Writer::create(&path, &scene).unwrap();
         let mut hashes = Vec::new();
         for input in &inputs {
             simulation.step(input);
-            writer.step(input, &simulation).expect("it works in a test");
+            writer.step(input, &simulation).unwrap();
             hashes.push(simulation.hash());
         }
-        writer.finish().expect("it works in a test");
-        (fs::read(&path).expect("it works in a test"), inputs, hashes)
+        writer.finish().unwrap();
+        (fs::read(&path).unwrap(), inputs, hashes)
     });
     Recorded {
-        folder: tempfile::tempdir().expect("it works in a test"),
+        folder: tempfile::tempdir().unwrap(),
         bytes: bytes.clone(),
         inputs: inputs.clone(),
         hashes: hashes.clone(),
@@ -71,8 +74,7 @@ fn blocks(bytes: &[u8]) -> Vec<(usize, usize)> {
     let mut found = Vec::new();
     let mut at = 8;
     while at < bytes.len() {
-        let length =
-            u32::from_le_bytes(bytes[at..at + 4].try_into().expect("it works in a test")) as usize;
+        let length = u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap()) as usize;
         found.push((at, at + 8 + length));
         at += 8 + length;
     }
@@ -82,16 +84,13 @@ fn blocks(bytes: &[u8]) -> Vec<(usize, usize)> {
 
 /// Replays in a simulation made from the recording alone.
 fn replay(recording: &Recording) -> Verdict {
-    let scene = Scene::from_bundle(&recording.scene).expect("it works in a test");
-    recording.replay(
-        &mut Simulation::new(&scene, 1).expect("it works in a test"),
-        |_| true,
-    )
+    let scene = Scene::from_bundle(&recording.scene).unwrap();
+    recording.replay(&mut Simulation::new(&scene, 1).unwrap(), |_| true)
 }
 
 /// A block as it stands in a file, with a checksum that fits.
 fn sealed(block: &Block) -> Vec<u8> {
-    let body = postcard::to_stdvec(block).expect("it works in a test");
+    let body = postcard::to_stdvec(block).unwrap();
     let mut bytes = (body.len() as u32).to_le_bytes().to_vec();
     bytes.extend(crc32fast::hash(&body).to_le_bytes());
     bytes.extend(body);

@@ -234,7 +234,6 @@ fn tell(events: &broadcast::Sender<Utf8Bytes>, time: f64, text: String) {
 mod tests {
     use super::*;
     use crate::{frame::decode, sample};
-    use std::path::Path;
     use trocar_tools::Handle;
 
     /// Waits for a frame that is as wanted; long enough for a very busy machine.
@@ -252,7 +251,7 @@ mod tests {
     }
 
     fn start() -> (Conductor, Show) {
-        let recorder = Recorder::new(sample::scene(), Path::new("x.toml"), None).unwrap();
+        let recorder = Recorder::new(sample::scene(), None).unwrap();
         Conductor::start(sample::simulation(), recorder).unwrap()
     }
 

@@ -32,13 +32,13 @@ use std::{
     path::PathBuf,
 };
 use thiserror::Error;
-use trocar_scene::SceneError;
+use trocar_scene::{Scene, SceneError};
 
 /// What to serve, and where.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The scene file.
-    pub scene: PathBuf,
+    /// The scene.
+    pub scene: Scene,
     /// Where to listen; port 0 takes a free one. Default: 127.0.0.1, any port.
     pub address: SocketAddr,
     /// Where recordings are kept, in its folder `recordings`. Default: nothing is kept.
@@ -49,9 +49,9 @@ pub struct Options {
 
 impl Options {
     /// To serve this scene with everything else as usual.
-    pub fn new(scene: impl Into<PathBuf>) -> Self {
+    pub fn new(scene: Scene) -> Self {
         Self {
-            scene: scene.into(),
+            scene,
             address: (Ipv4Addr::LOCALHOST, 0).into(),
             data_dir: None,
             threads: 1,

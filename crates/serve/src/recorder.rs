@@ -28,11 +28,11 @@ enum State {
 }
 
 impl Recorder {
-    /// Records `scene`, read from `file`, in a folder inside `data_dir`, which is made if it is missing; or not at
-    /// all.
-    pub fn new(scene: Scene, file: &Path, data_dir: Option<&Path>) -> Result<Self, ServeError> {
+    /// Records `scene` in a folder inside `data_dir`, which is made if it is missing; or not at all.
+    pub fn new(scene: Scene, data_dir: Option<&Path>) -> Result<Self, ServeError> {
+        let name = plain_name(Path::new(&scene.main().name));
         let place = data_dir
-            .map(|dir| folder(dir).map(|f| (f, plain_name(file))))
+            .map(|dir| folder(dir).map(|f| (f, name)))
             .transpose()?;
         Ok(Self {
             scene,
@@ -147,12 +147,7 @@ mod tests {
     #[test]
     fn each_operation_has_its_file() {
         let dir = tempfile::tempdir().unwrap();
-        let mut recorder = Recorder::new(
-            sample::scene(),
-            Path::new("a/Bench top.toml"),
-            Some(dir.path()),
-        )
-        .unwrap();
+        let mut recorder = Recorder::new(sample::scene(), Some(dir.path())).unwrap();
         let folder = dir.path().join("recordings");
         let mut simulation = sample::simulation();
         let input = simulation.idle_input();
@@ -178,8 +173,7 @@ mod tests {
     #[test]
     fn a_failure_is_told_once_and_stops_nothing() {
         let dir = tempfile::tempdir().unwrap();
-        let mut recorder =
-            Recorder::new(sample::scene(), Path::new("x.toml"), Some(dir.path())).unwrap();
+        let mut recorder = Recorder::new(sample::scene(), Some(dir.path())).unwrap();
         fs::remove_dir(dir.path().join("recordings")).unwrap();
         let mut simulation = sample::simulation();
         let input = simulation.idle_input();
@@ -194,9 +188,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("file");
         fs::write(&file, "").unwrap();
-        let error = Recorder::new(sample::scene(), Path::new("x.toml"), Some(&file))
-            .err()
-            .unwrap();
+        let error = Recorder::new(sample::scene(), Some(&file)).err().unwrap();
         assert!(error.to_string().contains("recordings"), "{error}");
     }
 }

@@ -5,7 +5,7 @@ use trocar_scene::{Scene, Simulation};
 const TEXT: &str = include_str!("../tests/common/scene.toml");
 
 pub fn scene() -> Scene {
-    Scene::from_text("bench-top.toml", TEXT).unwrap()
+    Scene::from_text("Bench top.toml", TEXT).unwrap()
 }
 
 pub fn simulation() -> Simulation {

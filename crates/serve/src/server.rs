@@ -28,7 +28,7 @@ use tokio::{
     runtime::Runtime,
     sync::{Semaphore, watch},
 };
-use trocar_scene::{Scene, Simulation};
+use trocar_scene::Simulation;
 
 /// Threads that talk to clients. They do little: frames are encoded elsewhere, once.
 const WORKERS: usize = 2;
@@ -48,11 +48,10 @@ pub struct Server {
 }
 
 impl Server {
-    /// Reads the scene, binds the address and starts to serve.
+    /// Builds the scene, binds the address and starts to serve.
     pub fn start(options: Options) -> Result<Self, ServeError> {
-        let scene = Scene::load(&options.scene)?;
-        let simulation = Simulation::new(&scene, options.threads.max(1))?;
-        let recorder = Recorder::new(scene, &options.scene, options.data_dir.as_deref())?;
+        let simulation = Simulation::new(&options.scene, options.threads.max(1))?;
+        let recorder = Recorder::new(options.scene, options.data_dir.as_deref())?;
         let listener = bind(options.address)?;
         let address = listener
             .local_addr()

@@ -4,6 +4,7 @@ mod common;
 
 use common::Theatre;
 use std::{fs, net::TcpListener};
+use trocar_scene::Scene;
 use trocar_serve::{Options, ServeError, Server};
 
 #[test]
@@ -123,8 +124,9 @@ async fn our_own_page_may_open_the_socket() {
 #[test]
 fn what_can_not_be_served_says_why_and_what_to_do() {
     let folder = tempfile::tempdir().unwrap();
-    let scene = folder.path().join("scene.toml");
-    fs::write(&scene, include_str!("common/scene.toml")).unwrap();
+    let scene = Scene::from_text("scene.toml", include_str!("common/scene.toml")).unwrap();
+    let file = folder.path().join("file");
+    fs::write(&file, "").unwrap();
     let failure = |options: Options| {
         Server::start(options)
             .err()
@@ -136,7 +138,7 @@ fn what_can_not_be_served_says_why_and_what_to_do() {
     let address = taken.local_addr().unwrap();
     let told = failure(Options {
         address,
-        ..Options::new(&scene)
+        ..Options::new(scene.clone())
     });
     assert!(
         told.contains(&address.to_string()) && told.contains("another port"),
@@ -145,21 +147,21 @@ fn what_can_not_be_served_says_why_and_what_to_do() {
 
     let told = failure(Options {
         address: "0.0.0.0:0".parse().unwrap(),
-        ..Options::new(&scene)
+        ..Options::new(scene.clone())
     });
     assert!(told.contains("127.0.0.1"), "{told}");
 
     let told = failure(Options {
-        data_dir: Some(scene.clone()),
-        ..Options::new(&scene)
+        data_dir: Some(file),
+        ..Options::new(scene.clone())
     });
     assert!(
         told.contains("recordings") && told.contains("folder"),
         "{told}"
     );
 
-    let error = Server::start(Options::new(folder.path().join("missing.toml")))
-        .err()
-        .unwrap();
+    let text = include_str!("common/scene.toml").replace("trocar = 1", "trocar = 9");
+    let newer = Scene::from_text("newer.toml", &text).unwrap();
+    let error = Server::start(Options::new(newer)).err().unwrap();
     assert!(matches!(error, ServeError::Scene(_)), "{error}");
 }

@@ -14,5 +14,5 @@ pub mod stability;
 pub use element::{Base, Element, Input, Law};
 pub use hyper::Hyper;
 pub use net::{Net, NetError, NetParts, NodeFlags};
-pub use primitive::Material;
+pub use primitive::{Material, NetKind};
 pub use stability::StepBounds;

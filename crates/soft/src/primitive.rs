@@ -12,6 +12,18 @@ use trocar_mesh::{
     primitive::{EdgeKind, LatticeEdge, Tube},
 };
 
+/// Which neighbours of the node matrix springs join (K51).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum NetKind {
+    /// Along the edges only: shears without resistance.
+    A,
+    /// And along one diagonal of every cell.
+    B,
+    /// And along both: the standard, without implausible shear.
+    #[default]
+    C,
+}
+
 /// What a primitive is made of: one set of constants for all its nodes and elements (K42).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Material {
@@ -23,6 +35,10 @@ pub struct Material {
     pub stiffness: f64,
     /// Law of those springs.
     pub base: Base,
+    /// Gain of those springs below and above their rest length (K33); (1, 1) is Hooke's.
+    pub gain: [f64; 2],
+    /// Which neighbours they join.
+    pub net: NetKind,
     /// Shape memory, N/m or N/m².
     pub memory: f64,
     /// Law of the shape memory.
@@ -108,9 +124,18 @@ impl Material {
     fn weave(&self, parts: &mut NetParts, surface: &Surface, edges: &[LatticeEdge], first: u32) {
         let law = Law {
             base: self.base,
+            gain: self.gain,
             ..Law::spring(self.stiffness)
         };
+        // The two diagonals of a cell follow each other.
+        let mut diagonals = 0;
         for edge in edges {
+            if edge.kind == EdgeKind::Diagonal {
+                diagonals += 1;
+                if self.net == NetKind::A || (self.net == NetKind::B && diagonals % 2 == 0) {
+                    continue;
+                }
+            }
             let [a, b] = edge.nodes;
             parts.elements.push(Element {
                 nodes: [first + a, first + b],

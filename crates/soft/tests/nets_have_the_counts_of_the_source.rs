@@ -6,7 +6,7 @@ mod common;
 
 use common::{MATERIAL, organ, pipe, sheet};
 use trocar_dynamics::Matter;
-use trocar_soft::{Material, Net};
+use trocar_soft::{Material, Net, NetKind};
 
 fn counts(net: &Net) -> (usize, usize, usize) {
     (
@@ -60,4 +60,14 @@ fn a_sheet() {
 fn a_pipe_bends_at_all_but_its_ends_and_twists_at_every_ring() {
     let net = pipe(10, 12, &MATERIAL);
     assert_eq!((net.bends().count(), net.torsions().len()), (8, 10));
+}
+
+#[test]
+fn nets_a_and_b_leave_diagonals_out() {
+    let (r, c) = (16, 12);
+    let elements = |net| counts(&organ(r, c, &Material { net, ..MATERIAL })).1;
+    let edges = r * c + c * (r - 1) + 2 * c;
+    assert_eq!(elements(NetKind::A), edges);
+    assert_eq!(elements(NetKind::B), edges + c * (r - 1));
+    assert_eq!(elements(NetKind::C), edges + 2 * c * (r - 1));
 }

@@ -1,5 +1,6 @@
 //! The `trocar` program: simulate, check, replay, and serve the page.
 
+mod builtin;
 mod check;
 mod export;
 mod machine;

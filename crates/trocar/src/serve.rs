@@ -1,15 +1,17 @@
 //! `trocar serve`: the page on which one operates.
 
+use crate::builtin;
 use anyhow::Result;
 use clap::Args;
 use std::{net::Ipv4Addr, path::PathBuf, process::ExitCode};
+use trocar_scene::Scene;
 
 /// What `serve` may be told.
 #[derive(Args)]
 pub struct Options {
-    /// The scene file.
-    #[arg(long, default_value = "scenes/gallbladder.toml")]
-    scene: PathBuf,
+    /// The scene file. Default: the gall bladder that is built in.
+    #[arg(long)]
+    scene: Option<PathBuf>,
     /// Port on 127.0.0.1; 0 takes any that is free.
     #[arg(long, default_value_t = 4177)]
     port: u16,
@@ -26,11 +28,15 @@ pub struct Options {
 
 /// Serves until it is interrupted.
 pub fn run(options: &Options) -> Result<ExitCode> {
+    let scene = match &options.scene {
+        Some(path) => Scene::load(path)?,
+        None => builtin::gall_bladder()?,
+    };
     let settings = trocar_serve::Options {
         address: (Ipv4Addr::LOCALHOST, options.port).into(),
         data_dir: options.data_dir.clone(),
         threads: options.threads.clamp(1, 256),
-        ..trocar_serve::Options::new(&options.scene)
+        ..trocar_serve::Options::new(scene)
     };
     let open = options.open;
     tokio::runtime::Builder::new_current_thread()

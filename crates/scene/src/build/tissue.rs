@@ -2,14 +2,15 @@
 
 use super::{Item, check::Checker};
 use crate::{
-    file::{Couple, LawSpec, MaterialSpec, Ring, Select, SheetTissue, TubeTissue},
+    file::{Couple, LawSpec, MaterialSpec, NetSpec, Ring, Select, SheetTissue, TubeTissue},
     load::{Key, SceneError},
 };
 use glam::DVec3;
 use std::ops::Range;
 use trocar_dynamics::{Lock, MatterId};
+use trocar_math::{Pose, rotation};
 use trocar_mesh::primitive::{ShapeError, SheetShape, TubeShape};
-use trocar_soft::{Base, Hyper, Material, Net, NetParts, NodeFlags, hyper, primitive};
+use trocar_soft::{Base, Hyper, Material, Net, NetKind, NetParts, NodeFlags, hyper, primitive};
 
 /// A tissue whose nodes may still be moved.
 pub struct Draft<'a> {
@@ -22,6 +23,8 @@ pub struct Draft<'a> {
     around: usize,
     rings: usize,
     selected: &'a [Select],
+    /// The tissue's own frame in the world (K52).
+    frame: Pose,
 }
 
 impl<'a> Draft<'a> {
@@ -37,11 +40,7 @@ impl<'a> Draft<'a> {
         let tube = tube_shape(&check, item.item)?
             .organ()
             .map_err(|e| shape_error(&check, &[], &e))?;
-        Ok(Self::tube(
-            check,
-            item.item,
-            primitive::organ(&tube, &material),
-        ))
+        Self::tube(check, item.item, primitive::organ(&tube, &material))
     }
 
     /// An open tube.
@@ -56,24 +55,22 @@ impl<'a> Draft<'a> {
         let tube = tube_shape(&check, item.item)?
             .pipe()
             .map_err(|e| shape_error(&check, &[], &e))?;
-        Ok(Self::tube(
-            check,
-            item.item,
-            primitive::pipe(&tube, &material),
-        ))
+        Self::tube(check, item.item, primitive::pipe(&tube, &material))
     }
 
-    fn tube(check: Checker<'a>, item: &'a TubeTissue, parts: NetParts) -> Self {
-        Self {
+    fn tube(check: Checker<'a>, item: &'a TubeTissue, parts: NetParts) -> Result<Self, SceneError> {
+        let frame = frame(&check, item.position, item.rotation)?;
+        Ok(Self {
             check,
             name: item.name.clone(),
-            parts,
+            parts: placed(parts, &frame),
+            frame,
             colour: item.colour,
             bears: item.material.bears,
             around: item.around,
             rings: item.rings,
             selected: &item.fixed,
-        }
+        })
     }
 
     /// An open sheet.
@@ -100,10 +97,12 @@ impl<'a> Draft<'a> {
         let edges = shape
             .lattice_edges()
             .map_err(|e| shape_error(&check, &[], &e))?;
+        let frame = frame(&check, spec.position, spec.rotation)?;
         Ok(Self {
             check,
             name: spec.name.clone(),
-            parts: primitive::sheet(&surface, &edges, &material),
+            parts: placed(primitive::sheet(&surface, &edges, &material), &frame),
+            frame,
             colour: spec.colour,
             bears: spec.material.bears,
             around: spec.columns,
@@ -122,12 +121,19 @@ impl<'a> Draft<'a> {
         (self.parts.frames.len() == self.rings).then_some(ring)
     }
 
-    /// Indices of the nodes that are fixed.
-    fn fixed(&self) -> Result<Vec<usize>, SceneError> {
+    /// Indices of the nodes that are fixed, and how (K24, K56).
+    fn fixed(&self) -> Result<Vec<(usize, Lock)>, SceneError> {
         let first = self.parts.frames.len();
-        let mut nodes = Vec::new();
+        let mut fixed = Vec::new();
         for (i, select) in self.selected.iter().enumerate() {
             let at = [Key::Name("fixed"), Key::Index(i)];
+            let mut nodes = Vec::new();
+            let lock = if select.axes == [0.0; 3] {
+                Lock::Fixed
+            } else {
+                self.check.share(&select.axes, "fixed")?;
+                Lock::Axes(select.axes.into(), self.frame.rotation)
+            };
             match (select.ring, &select.nodes, select.within) {
                 (Some(ring), None, None) => {
                     let range = self.ring(ring).ok_or_else(|| {
@@ -164,13 +170,12 @@ impl<'a> Draft<'a> {
                             "Correct the number.",
                         ));
                     }
-                    let before = nodes.len();
                     for (v, p) in self.parts.points.iter().enumerate() {
                         if p.distance(ball.centre.into()) <= ball.radius {
                             nodes.push(first + v);
                         }
                     }
-                    if nodes.len() == before {
+                    if nodes.is_empty() {
                         return Err(self.check.error(
                             &at,
                             "no node lies inside this ball",
@@ -186,16 +191,17 @@ impl<'a> Draft<'a> {
                     ));
                 }
             }
+            fixed.extend(nodes.into_iter().map(|n| (n, lock)));
         }
-        Ok(nodes)
+        Ok(fixed)
     }
 
     /// The net, its fixed nodes fixed.
     pub fn net(&self) -> Result<Net, SceneError> {
         let mut parts = self.parts.clone();
-        for node in self.fixed()? {
-            parts.nodes[node].lock = Lock::Fixed;
-            parts.flags[node].set(NodeFlags::FIXED, true);
+        for (node, lock) in self.fixed()? {
+            parts.nodes[node].lock = lock;
+            parts.flags[node].set(NodeFlags::FIXED, lock == Lock::Fixed);
         }
         Net::new(parts).map_err(|e| {
             self.check
@@ -224,6 +230,26 @@ impl<'a> Draft<'a> {
             }
         }
     }
+}
+
+fn frame(check: &Checker<'_>, position: [f64; 3], turn: [f64; 3]) -> Result<Pose, SceneError> {
+    check.points(&[position], "position")?;
+    check.finite(&[turn], "rotation")?;
+    Ok(Pose::new(
+        position.into(),
+        rotation::from_scaled_axis(turn.into()),
+    ))
+}
+
+/// The parts, built in a frame of their own, where that frame is in the world.
+fn placed(mut parts: NetParts, frame: &Pose) -> NetParts {
+    for z in &mut parts.frames {
+        *z = frame.compose(z);
+    }
+    for p in &mut parts.points {
+        *p = frame.point(*p);
+    }
+    parts
 }
 
 /// Couples two rings (K54): moves the slave's nodes onto the master's and pairs them.
@@ -351,6 +377,8 @@ fn material(check: &Checker<'_>, spec: &MaterialSpec) -> Result<Material, SceneE
         ("torsion", spec.torsion),
         ("bending", spec.bending),
         ("brace", spec.brace),
+        ("gain", spec.gain[0]),
+        ("gain", spec.gain[1]),
     ];
     for (key, value) in constants {
         if !(0.0..=1e9).contains(&value) {
@@ -370,6 +398,12 @@ fn material(check: &Checker<'_>, spec: &MaterialSpec) -> Result<Material, SceneE
         damping: spec.damping,
         stiffness: spec.stiffness,
         base: base(spec.law),
+        gain: spec.gain,
+        net: match spec.net {
+            NetSpec::A => NetKind::A,
+            NetSpec::B => NetKind::B,
+            NetSpec::C => NetKind::C,
+        },
         memory: spec.memory,
         memory_base: base(spec.memory_law),
         centre_mass: spec.centre_mass,

@@ -4,7 +4,6 @@
 
 use futures_util::{SinkExt, StreamExt};
 use std::{
-    fs,
     io::{Read, Write},
     net::{SocketAddr, TcpStream},
     time::Duration,
@@ -15,6 +14,7 @@ use tokio_tungstenite::{
     MaybeTlsStream, WebSocketStream, connect_async,
     tungstenite::{Error, Message},
 };
+use trocar_scene::Scene;
 use trocar_serve::{
     Options, Server,
     frame::{self, Frame},
@@ -37,8 +37,7 @@ impl Theatre {
 
     pub fn open_with(text: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let scene = folder.path().join("bench top.toml");
-        fs::write(&scene, text).unwrap();
+        let scene = Scene::from_text("bench top.toml", text).unwrap();
         let options = Options {
             data_dir: Some(folder.path().join("data")),
             ..Options::new(scene)

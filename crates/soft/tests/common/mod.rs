@@ -4,13 +4,15 @@
 use glam::DVec3;
 use trocar_dynamics::{Field, Matter, Nodes};
 use trocar_mesh::primitive::{SheetShape, Tube, TubeShape};
-use trocar_soft::{Base, Hyper, Material, Net, primitive};
+use trocar_soft::{Base, Hyper, Material, Net, NetKind, primitive};
 
 pub const MATERIAL: Material = Material {
     mass: 0.002,
     damping: 0.2,
     stiffness: 1.2,
     base: Base::Linear,
+    gain: [1.0; 2],
+    net: NetKind::C,
     memory: 0.2,
     memory_base: Base::Linear,
     centre_mass: 0.22,
