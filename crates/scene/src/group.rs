@@ -32,7 +32,7 @@ pub struct Skin {
     pub matter: MatterId,
     /// The surface.
     pub patch: Patch,
-    /// Tool and node of everything held; jaws do not push what they hold.
+    /// Tool and node of everything held; closed jaws do not push what they hold.
     pub held: Vec<(usize, u32)>,
 }
 
@@ -283,8 +283,11 @@ impl Group {
                 .touches(&self.capsules, positions, motion + WATCH, &mut self.touches);
             for touch in &self.touches {
                 let (tool, part) = (touch.capsule / PARTS, touch.capsule % PARTS);
-                let held = |n: &u32| skin.held.contains(&(tool, *n));
-                if part > 0 && touch.nodes.iter().any(held) {
+                // Between jaws that hold a tissue there is no way out for it: they would push it against
+                // each other. The shaft pushes all but what it carries.
+                let of_tool = |held: &&(usize, u32)| held.0 == tool;
+                let carries = |held: &(usize, u32)| part > 0 || touch.nodes.contains(&held.1);
+                if skin.held.iter().filter(of_tool).any(carries) {
                     continue;
                 }
                 let masses = stage.model.matters[skin.matter.index()].masses();

@@ -233,6 +233,7 @@ impl Simulation {
                 {
                     if let Some(tie) = ties.next() {
                         hold.tie.impulse = tie.impulse;
+                        hold.force = tie.impulse / group.h;
                     }
                 }
             }
@@ -258,13 +259,12 @@ impl Simulation {
         if jaw > tool.grasper.release_angle {
             self.grips[t].armed = true;
             if !self.grips[t].is_empty() {
-                self.grips[t].holds.clear();
+                self.grips[t].let_go();
                 happened = Some(Happening::Released {
                     instrument: tool.name.clone(),
                 });
             }
         } else if !self.grips[t].is_empty() {
-            let h = self.held_substep(t);
             let tissues = &self.model.tissues;
             let bears = |m: MatterId| {
                 tissues
@@ -274,7 +274,7 @@ impl Simulation {
             };
             let instrument = || tool.name.clone();
             happened = self.grips[t]
-                .strain(h, dt, tool.grasper.grip_force, bears)
+                .strain(dt, tool.grasper.grip_force, bears)
                 .map(|f| match f {
                     Failure::Slipped => Happening::Slipped {
                         instrument: instrument(),
@@ -294,16 +294,6 @@ impl Simulation {
                 what,
             });
         }
-    }
-
-    /// Length of the substeps with which what tool `t` holds was solved, s.
-    fn held_substep(&self, t: usize) -> f64 {
-        let matter = self.grips[t].holds.first().map(|h| h.tie.b.matter);
-        let group = self
-            .groups
-            .iter()
-            .find(|g| matter.is_some_and(|m| g.members.contains(&m)));
-        group.map_or(self.model.step, |g| g.h)
     }
 
     fn capture(&mut self, t: usize) -> Option<Happening> {
@@ -402,6 +392,7 @@ impl Simulation {
         }
         for grip in &self.grips {
             hash.number(grip.jaw);
+            hash.vectors(&[grip.load]);
             hash.count(u64::from(grip.armed));
             hash.count(grip.holds.len() as u64);
             for hold in &grip.holds {

@@ -140,6 +140,7 @@ impl Simulation {
                 });
         let held = tools.iter().zip(&snapshot.grips).all(|(tool, grip)| {
             grip.jaw.is_finite()
+                && grip.load.is_finite()
                 && grip
                     .holds
                     .iter()
@@ -180,6 +181,7 @@ impl Simulation {
             && tie.kind == TieKind::Point
             && tie.impulse.is_finite()
             && hold.taken.is_finite()
+            && hold.force.is_finite()
             && hold.pull >= 0.0
             && hold.pull.is_finite()
     }

@@ -204,7 +204,6 @@ fn opening_jaws_let_go() {
 /// `Grip::strain` is given one substep length for all it holds, that of the first hold's group; a second tissue
 /// with other substeps is judged by a pull that is wrong by the ratio.
 #[test]
-#[ignore = "known bug in tools/src/grip.rs: one substep length for holds of different groups"]
 fn two_tissues_in_one_grip_are_each_judged_by_their_own_pull() {
     let sheet = |name: &str, z: f64, stiffness: f64| {
         format!(

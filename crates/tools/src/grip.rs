@@ -21,6 +21,8 @@ pub struct Hold {
     pub tie: Tie,
     /// Where it was taken, in the shaft's frame, m.
     pub taken: DVec3,
+    /// Force on it in the last substep, N.
+    pub force: DVec3,
     /// Averaged pull on it, N.
     pub pull: f64,
 }
@@ -34,6 +36,8 @@ pub struct Grip {
     pub jaw: f64,
     /// True once the jaws have opened far enough to take something anew.
     pub armed: bool,
+    /// Averaged sum of the forces on all points, N.
+    pub load: DVec3,
 }
 
 /// How a grip failed.
@@ -62,14 +66,15 @@ impl<'a> Zone<'a> {
         }
     }
 
-    /// Where a point lies in the shaft's frame, if it is between the jaws or within `reach` (m) beside them.
+    /// Where a point lies in the shaft's frame, if it is between the jaws or within `reach` (m) of that.
     fn inside(&self, point: DVec3, reach: f64) -> Option<DVec3> {
         let g = self.grasper;
         let p = self.shaft.local(point);
-        let gap = p.z.max(0.0) * trocar_math::real::tan(0.5 * self.jaw) + g.jaw_radius;
+        let gap =
+            p.z.max(0.0) * trocar_math::real::tan(0.5 * self.jaw) + g.jaw_radius + 0.5 * reach;
         let within = p.z > 0.1 * g.jaw_length
             && p.z < g.jaw_length + g.jaw_radius
-            && p.x.abs() < reach.max(2.0 * g.jaw_radius)
+            && p.x.abs() < 2.0 * g.jaw_radius + reach
             && p.y.abs() < gap;
         within.then_some(p)
     }
@@ -84,7 +89,7 @@ impl<'a> Zone<'a> {
         positions: &[DVec3],
     ) -> Vec<Hold> {
         // What lies between the nodes of a net moves with them: the coarser it is, the farther jaws reach (K95).
-        let reach = 0.6 * spacing(patch, positions);
+        let reach = 0.4 * spacing(patch, positions);
         let mut found: Vec<(Local, DVec3)> = Vec::new();
         let mut nodes: Vec<u32> = patch.triangles().iter().flatten().copied().collect();
         nodes.sort_unstable();
@@ -124,6 +129,7 @@ impl<'a> Zone<'a> {
                     Anchor { matter: tissue, at },
                 ),
                 taken,
+                force: DVec3::ZERO,
                 pull: 0.0,
             })
             .collect()
@@ -155,6 +161,12 @@ impl Grip {
         self.holds.is_empty()
     }
 
+    /// Lets go of everything.
+    pub fn let_go(&mut self) {
+        self.holds.clear();
+        self.load = DVec3::ZERO;
+    }
+
     /// Closing jaws draw what they hold to the middle.
     pub fn squeeze(&mut self, jaw: f64) {
         let opening = |angle: f64| trocar_math::real::sin(0.5 * angle);
@@ -169,29 +181,23 @@ impl Grip {
         }
     }
 
-    /// Averages the pull of the last step, whose substeps were `h` long, and lets go what can't be held:
-    /// all of it if the jaws bear less than the sum, single points where the tissue (`bears`, N) bears less.
+    /// Averages the pull of the last step, `dt` seconds long, and lets go what can't be held: all of it if the
+    /// jaws bear less than the sum, single points where the tissue (`bears`, N) bears less.
     pub fn strain(
         &mut self,
-        h: f64,
         dt: f64,
         grip_force: f64,
         bears: impl Fn(MatterId) -> f64,
     ) -> Option<Failure> {
         let share = (dt / PULL_TIME).min(1.0);
-        let mut sum = DVec3::ZERO;
-        let mut total = 0.0;
+        // Forces cancel where the tissue is only squeezed: what the jaws have to hold is their sum.
+        let sum: DVec3 = self.holds.iter().map(|h| h.force).sum();
+        self.load += (sum - self.load) * share;
         for hold in &mut self.holds {
-            let force = hold.tie.impulse / h;
-            hold.pull += (force.length() - hold.pull) * share;
-            // Directions cancel where the tissue is only squeezed.
-            if force != DVec3::ZERO {
-                sum += force.normalize() * hold.pull;
-            }
-            total = sum.length();
+            hold.pull += (hold.force.length() - hold.pull) * share;
         }
-        if total > grip_force {
-            self.holds.clear();
+        if self.load.length() > grip_force {
+            self.let_go();
             return Some(Failure::Slipped);
         }
         let before = self.holds.len();
@@ -256,7 +262,7 @@ mod tests {
         let mut grip = Grip {
             holds: captured(1e-3, 0.015),
             jaw: 0.4,
-            armed: false,
+            ..Grip::default()
         };
         grip.squeeze(0.0);
         for hold in &grip.holds {
@@ -272,15 +278,15 @@ mod tests {
             let mut grip = Grip {
                 holds: captured(1e-3, 0.015),
                 jaw: 0.4,
-                armed: false,
+                ..Grip::default()
             };
             let n = grip.holds.len() as f64;
             let mut failure = None;
             for _ in 0..100 {
                 for hold in &mut grip.holds {
-                    hold.tie.impulse = DVec3::X * (newton / n * 1e-3);
+                    hold.force = DVec3::X * (newton / n);
                 }
-                failure = failure.or(grip.strain(1e-3, 1e-3, grip_force, |_| bears / n));
+                failure = failure.or(grip.strain(1e-3, grip_force, |_| bears / n));
             }
             failure
         };
@@ -294,11 +300,11 @@ mod tests {
         let mut grip = Grip {
             holds: captured(1e-3, 0.015),
             jaw: 0.4,
-            armed: false,
+            ..Grip::default()
         };
         for hold in &mut grip.holds {
-            hold.tie.impulse = DVec3::X * 1e-3;
+            hold.force = DVec3::X;
         }
-        assert_eq!(grip.strain(1e-3, 1e-3, 5.0, |_| 0.5), None);
+        assert_eq!(grip.strain(1e-3, 5.0, |_| 0.5), None);
     }
 }
