@@ -382,25 +382,14 @@ impl Group {
 
     /// Everything moves once.
     pub fn advance(&mut self, stage: &Stage<'_>, sub: Sub) {
-        for (k, m) in self.members.iter().enumerate() {
+        for k in 0..self.members.len() {
             if self.bad[k] >= PATIENCE {
                 continue;
             }
-            let nodes = &mut self.nodes[stage.slot[m.index()] as usize];
-            if !stage.model.matters[m.index()].advance(nodes, sub.h) {
-                nodes.copy_from(&stage.model.start[m.index()]);
-                freeze(nodes);
-                self.bad[k] += 1;
-                self.fallen.push(*m);
-                for tie in self
-                    .ties
-                    .iter_mut()
-                    .filter(|t| t.a.matter == *m || t.b.matter == *m)
-                {
-                    tie.impulse = DVec3::ZERO;
-                }
-                // What threw it must not throw it again.
-                self.warm.retain(|w| w.0 != *m);
+            let m = self.members[k].index();
+            let nodes = &mut self.nodes[stage.slot[m] as usize];
+            if !stage.model.matters[m].advance(nodes, sub.h) {
+                self.quarantine(stage, k);
             }
         }
         let masses = |m: MatterId| stage.model.matters[m.index()].masses();
@@ -425,6 +414,31 @@ impl Group {
         };
         let outcome = solve::correct(&mut cast, &self.ties, &stage.budget, &mut self.workspace);
         worst(&mut self.correct, &outcome);
+        // Between here and the next `advance` nobody looks at velocities again.
+        for k in 0..self.members.len() {
+            let nodes = &self.nodes[stage.slot[self.members[k].index()] as usize];
+            let sum: DVec3 = nodes.velocity.iter().chain(&nodes.spin).sum();
+            if !sum.is_finite() {
+                self.quarantine(stage, k);
+            }
+        }
+    }
+
+    /// Puts a member whose numbers went bad back to rest.
+    fn quarantine(&mut self, stage: &Stage<'_>, k: usize) {
+        let m = self.members[k];
+        let nodes = &mut self.nodes[stage.slot[m.index()] as usize];
+        nodes.copy_from(&stage.model.start[m.index()]);
+        freeze(nodes);
+        self.bad[k] += 1;
+        self.fallen.push(m);
+        // What threw it must not throw it again.
+        for tie in &mut self.ties {
+            if tie.a.matter == m || tie.b.matter == m {
+                tie.impulse = DVec3::ZERO;
+            }
+        }
+        self.warm.retain(|w| w.0 != m);
     }
 
     /// True if a member has been frozen.

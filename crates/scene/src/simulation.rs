@@ -220,8 +220,11 @@ impl Simulation {
         self.forces.fill(DVec3::ZERO);
         for group in &mut self.groups {
             group.give_back(&mut self.state);
-            for (force, reaction) in self.forces.iter_mut().zip(&group.reactions) {
-                *force += *reaction;
+            // What matter that went bad did to an instrument is no force.
+            if group.fallen.is_empty() {
+                for (force, reaction) in self.forces.iter_mut().zip(&group.reactions) {
+                    *force += *reaction;
+                }
             }
             // In the same order as they were lent.
             let mut ties = group.ties[group.scene_ties..].iter();
@@ -397,7 +400,7 @@ impl Simulation {
             hash.count(grip.holds.len() as u64);
             for hold in &grip.holds {
                 hash.number(hold.pull);
-                hash.vectors(&[hold.taken, hold.tie.impulse]);
+                hash.vectors(&[hold.taken, hold.force, hold.tie.impulse]);
                 hash.anchor(&hold.tie.a);
                 hash.anchor(&hold.tie.b);
             }

@@ -10,6 +10,15 @@ use trocar_tools::{Grip, Handle, grasper::PARTS, grip::Hold};
 
 const MAGIC: &[u8; 8] = b"TROCSNP1";
 
+/// No grip bears more than this, N.
+const MAX_FORCE: f64 = 1e6;
+
+/// Nothing is held farther from an instrument's hinge than this, m.
+const MAX_REACH: f64 = 1.0;
+
+/// No tie or contact of one substep has passed on more than this, N·s: a blow of a tonne at 1 m/s.
+const MAX_IMPULSE: f64 = 1e3;
+
 /// Why a snapshot can't be taken up.
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum SnapshotError {
@@ -110,6 +119,7 @@ impl Simulation {
             // More steps than this nobody has made; counting on must not overflow.
             && snapshot.steps < 1 << 53
             && state.nodes.len() == snapshot.state.nodes.len()
+            && the_world_stands(&state.nodes, &snapshot.state.nodes)
             && state.nodes.iter().zip(&snapshot.state.nodes).all(|(a, b)| {
                 b.is_consistent() && a.len() == b.len() && a.frames() == b.frames() && is_sound(b)
             });
@@ -129,8 +139,8 @@ impl Simulation {
                 .zip(&snapshot.groups)
                 .all(|(g, (impulses, bad, sides, warm))| {
                     impulses.len() == g.scene_ties
-                        && impulses.iter().all(|i| i.is_finite())
-                        && warm.iter().all(|w| w.3.is_finite() && w.3 >= 0.0)
+                        && impulses.iter().all(is_impulse)
+                        && warm.iter().all(|w| (0.0..=MAX_IMPULSE).contains(&w.3))
                         && bad.len() == g.members.len()
                         && sides.len() == g.skins.len()
                         && g.skins.iter().zip(sides).all(|(skin, sides)| {
@@ -140,7 +150,7 @@ impl Simulation {
                 });
         let held = tools.iter().zip(&snapshot.grips).all(|(tool, grip)| {
             grip.jaw.is_finite()
-                && grip.load.is_finite()
+                && grip.load.length() <= MAX_FORCE
                 && grip
                     .holds
                     .iter()
@@ -175,16 +185,30 @@ impl Simulation {
             Local::Frame(..) | Local::Tetrahedron(..) => false,
         };
         let on_tool = matches!(tie.a.at, Local::Frame(part, offset)
-            if (part as usize) < PARTS && offset.is_finite());
+            if (part as usize) < PARTS && offset.length() <= MAX_REACH);
         on_tissue
             && on_tool
             && tie.kind == TieKind::Point
-            && tie.impulse.is_finite()
-            && hold.taken.is_finite()
-            && hold.force.is_finite()
-            && hold.pull >= 0.0
-            && hold.pull.is_finite()
+            && is_impulse(&tie.impulse)
+            && hold.taken.length() <= MAX_REACH
+            && hold.force.length() <= MAX_FORCE
+            && (0.0..=MAX_FORCE).contains(&hold.pull)
     }
+}
+
+/// The world is the first matter; nothing moves it.
+fn the_world_stands(here: &[Nodes], there: &[Nodes]) -> bool {
+    let place = |nodes: &[Nodes]| {
+        nodes
+            .first()
+            .map(|w| (w.position.clone(), w.orientation.clone()))
+    };
+    place(here) == place(there)
+}
+
+fn is_impulse(impulse: &DVec3) -> bool {
+    // Also false for what is no number.
+    impulse.length() <= MAX_IMPULSE
 }
 
 fn is_sound(nodes: &Nodes) -> bool {
