@@ -1,6 +1,6 @@
 //! The matter that one solve may read and push.
 
-use crate::{Anchor, Matter, Nodes, anchor::Support};
+use crate::{Anchor, Matter, MatterId, Nodes, anchor::Support};
 use glam::{DMat3, DVec3};
 
 /// All matter of a model, and the shares of state of one group of it.
@@ -70,27 +70,28 @@ impl Cast<'_> {
 
     /// ∂ (preview(b) − preview(a)) / ∂ impulse, the impulse pushing `b` and its opposite `a`.
     pub fn response(&self, a: &Support, b: &Support, h: f64) -> DMat3 {
-        self.pairs(a, b, |matter, nodes, p, q| matter.response(nodes, p, q, h))
+        self.pairs((a, b), (a, b), |matter, nodes, p, q| {
+            matter.response(nodes, p, q, h)
+        })
     }
 
     /// ∂ (velocity(b) − velocity(a)) / ∂ impulse, likewise.
     pub fn mobility(&self, a: &Support, b: &Support) -> DMat3 {
-        self.pairs(a, b, |matter, nodes, p, q| matter.mobility(nodes, p, q))
+        self.pairs((a, b), (a, b), |matter, nodes, p, q| {
+            matter.mobility(nodes, p, q)
+        })
     }
 
-    fn pairs(
+    /// Sum over the points of two pairs, those of `a` counted negative.
+    pub(crate) fn pairs(
         &self,
-        a: &Support,
-        b: &Support,
+        i: (&Support, &Support),
+        j: (&Support, &Support),
         of: impl Fn(&dyn Matter, &Nodes, &crate::Point, &crate::Point) -> DMat3,
     ) -> DMat3 {
-        let signed = || {
-            let minus = a.parts().iter().map(|(m, p, w)| (m, p, -w));
-            minus.chain(b.parts().iter().map(|(m, p, w)| (m, p, *w)))
-        };
         let mut sum = DMat3::ZERO;
-        for (matter, p, w) in signed() {
-            for (other, q, v) in signed() {
+        for (matter, p, w) in signed(i) {
+            for (other, q, v) in signed(j) {
                 if matter == other && !self.matters[matter.index()].is_prescribed() {
                     let (matter, nodes) = self.share(matter.index());
                     sum += of(matter, nodes, p, q) * (w * v);
@@ -110,4 +111,11 @@ impl Cast<'_> {
             }
         }
     }
+}
+
+fn signed<'a>(
+    (a, b): (&'a Support, &'a Support),
+) -> impl Iterator<Item = (&'a MatterId, &'a crate::Point, f64)> {
+    let minus = a.parts().iter().map(|(m, p, w)| (m, p, -w));
+    minus.chain(b.parts().iter().map(|(m, p, w)| (m, p, *w)))
 }
