@@ -20,7 +20,7 @@ use trocar_math::skew;
 const NONE: u32 = u32::MAX;
 
 /// Farther than this from the origin (m) a node has left any operating theatre.
-const WORLD_RADIUS: f64 = 1e4;
+const WORLD_RADIUS: f64 = 100.0;
 
 /// Which axes of a node are locked (K24).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -624,7 +624,7 @@ impl Model {
     fn check_substeps(&self, scene: &Scene) -> Result<(), SceneError> {
         for group in &self.groups {
             let substeps = substeps(self.step, group.bounds.safe);
-            if substeps > MAX_SUBSTEPS {
+            if substeps > MAX_SUBSTEPS || group.bounds.flutters {
                 let names: Vec<&str> = group
                     .members
                     .iter()
@@ -640,20 +640,31 @@ impl Model {
                     })
                     .and_then(|m| check::find(scene, &self.names[m.index()]));
                 let (source, table, index) = member.unwrap_or((scene.main(), "world", 0));
-                return Err(source.error(
-                    &[
+                let at = |key| {
+                    [
                         Key::Name(table),
                         Key::Index(index),
                         Key::Name("material"),
-                        Key::Name("stiffness"),
-                    ],
-                    format!(
-                        "{} would need {substeps} substeps in every step of {} s",
-                        names.join(", "),
-                        self.step
-                    ),
-                    "Make its springs softer, its nodes heavier or its damping greater.",
-                ));
+                        Key::Name(key),
+                    ]
+                };
+                let names = names.join(", ");
+                return Err(if group.bounds.flutters {
+                    source.error(
+                        &at("damping"),
+                        format!("{names} would swing up by itself at any step: its central nodes are damped, its surface hardly"),
+                        "Raise `damping`, or lower `centre_damping` and `turn_damping`.",
+                    )
+                } else {
+                    source.error(
+                        &at("stiffness"),
+                        format!(
+                            "{names} would need {substeps} substeps in every step of {} s",
+                            self.step
+                        ),
+                        "Make its springs softer, its nodes heavier or its damping greater.",
+                    )
+                });
             }
         }
         Ok(())
