@@ -18,7 +18,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// What `test` may be told.
 #[derive(Args)]
 pub struct Options {
-    /// Property tests with a million cases, in release.
+    /// Also the long run, in release: a million cases of the geometric property tests.
     #[arg(long)]
     long: bool,
 }

@@ -149,6 +149,15 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    /// A million in the long run.
+    fn cases() -> u32 {
+        if std::env::var_os("TROCAR_LONG").is_some() {
+            1_000_000
+        } else {
+            2000
+        }
+    }
+
     fn vector() -> impl Strategy<Value = DVec3> {
         // Small integers make parallel, touching and degenerate cases common.
         prop_oneof![
@@ -169,7 +178,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(2000))]
+        #![proptest_config(ProptestConfig::with_cases(cases()))]
 
         #[test]
         fn no_point_of_a_triangle_is_closer(p in vector(), t in prop::array::uniform3(vector())) {

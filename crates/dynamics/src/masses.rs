@@ -231,11 +231,6 @@ impl Masses {
         (father != NONE).then_some(father as usize)
     }
 
-    /// True if any node is carried by another.
-    pub fn has_fathers(&self) -> bool {
-        self.father.iter().any(|f| *f != NONE)
-    }
-
     /// Position of a point, m.
     pub fn position(&self, nodes: &Nodes, at: &Point) -> DVec3 {
         let i = at.node as usize;

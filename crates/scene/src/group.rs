@@ -1,7 +1,7 @@
 //! Matter that is connected: what is stepped together, on one thread.
 
 use crate::{
-    build::{Model, pose, substeps},
+    build::{Model, substeps},
     report::Clock,
 };
 use glam::DVec3;
@@ -278,6 +278,11 @@ impl Group {
         self.contacts.clear();
         self.keys.clear();
         for skin in &mut self.skins {
+            // What is frozen can't give way, so no force could be right.
+            let frozen = |(m, bad): (&MatterId, &u32)| *m == skin.matter && *bad >= PATIENCE;
+            if self.members.iter().zip(&self.bad).any(frozen) {
+                continue;
+            }
             let positions = &self.nodes[stage.slot[skin.matter.index()] as usize].position;
             skin.patch
                 .touches(&self.capsules, positions, motion + WATCH, &mut self.touches);
@@ -297,7 +302,11 @@ impl Group {
                 let capsule = &self.capsules[touch.capsule];
                 let offset = self.poses[tool][part].local(capsule.axis(touch.along));
                 let key = (skin.matter, touch.capsule as u32, touch.nodes);
-                let before = self.warm.iter().find(|w| (w.0, w.1, w.2) == key);
+                let before = self
+                    .warm
+                    .binary_search_by(|w| (w.0, w.1, w.2).cmp(&key))
+                    .ok()
+                    .map(|i| self.warm[i].3);
                 self.keys.push(key);
                 self.contacts.push(Contact {
                     a: Anchor::frame(stage.model.tools[tool].matter, part as u32, offset),
@@ -307,7 +316,7 @@ impl Group {
                     },
                     normal: touch.normal,
                     distance: capsule.radius,
-                    impulse: before.map_or(0.0, |w| w.3),
+                    impulse: before.unwrap_or(0.0),
                 });
             }
         }
@@ -356,6 +365,7 @@ impl Group {
         let found = self.keys.iter().zip(&self.contacts);
         self.warm
             .extend(found.map(|((m, c, t), contact)| (*m, *c, *t, contact.impulse)));
+        self.warm.sort_unstable_by_key(|w| (w.0, w.1, w.2));
         // What the tools feel is the sum of the impulses they gave.
         let pushed = self.contacts.iter().map(|c| (c.a, c.normal * -c.impulse));
         let pulled = self.ties[self.scene_ties..]
@@ -447,11 +457,6 @@ impl Group {
             .iter()
             .zip(&self.bad)
             .any(|(m, bad)| *m == matter && *bad >= PATIENCE)
-    }
-
-    /// Where an instrument's shaft is in this group's copy of it.
-    pub fn shaft(&self, tool: MatterId) -> Pose {
-        pose(&self.nodes[tool.index()], 0)
     }
 }
 

@@ -430,7 +430,8 @@ fn parse(name: &str, text: &str) -> Result<SceneFile, SceneError> {
         file: name.into(),
         place: e.span().map(|s| line_and_column(text, s.start)),
         problem: e.message().trim_end().to_string(),
-        remedy: "`trocar schema` prints what a scene file may contain; the book's chapter on scenes explains it.".into(),
+        remedy: "`trocar schema` prints what a scene file may contain; docs/scenes.md explains it."
+            .into(),
     })
 }
 

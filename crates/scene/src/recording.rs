@@ -20,25 +20,34 @@ const MAGIC: &[u8; 8] = b"TROCREC1";
 /// Largest block, bytes: scenes carry their meshes.
 const MAX_BLOCK: u32 = 1 << 30;
 
+/// More steps than this are in no block.
+const MAX_STEPS: usize = 1_000_000;
+
 /// A block is closed after this much simulated time (s) or wall time.
 const BLOCK_SECONDS: f64 = 0.5;
 
 /// States larger than this (nodes) are hashed once a block instead of every step.
 const HASH_EACH_STEP: usize = 20_000;
 
-/// The build that records and replays: other builds may step differently.
-pub const BUILD: &str = concat!("trocar ", env!("CARGO_PKG_VERSION"));
+/// The build that records and replays: version, and a hash of the engine's sources. Another build may step
+/// differently.
+pub const BUILD: &str = concat!(
+    "trocar ",
+    env!("CARGO_PKG_VERSION"),
+    "+",
+    env!("TROCAR_SOURCES")
+);
 
 /// Why a recording can't be written or read.
 #[derive(Debug, Error)]
 pub enum RecordingError {
     /// The file can't be written or read.
-    #[error("{}: {source}", path.display())]
+    #[error("{}: {cause}", path.display())]
     File {
         /// Which file.
         path: PathBuf,
         /// Why.
-        source: std::io::Error,
+        cause: std::io::Error,
     },
     /// It is no recording.
     #[error("{}: this is not a Trocar recording, or of a version this program does not know", path.display())]
@@ -93,9 +102,9 @@ impl Writer {
     /// Starts a recording of `scene`; an existing file is not overwritten.
     pub fn create(path: impl AsRef<Path>, scene: &Scene) -> Result<Self, RecordingError> {
         let path = path.as_ref().to_path_buf();
-        let file = File::create_new(&path).map_err(|source| RecordingError::File {
+        let file = File::create_new(&path).map_err(|cause| RecordingError::File {
             path: path.clone(),
-            source,
+            cause,
         })?;
         let mut writer = Self {
             path,
@@ -166,10 +175,10 @@ impl Writer {
         self.file.write_all(bytes).map_err(|e| self.error(e))
     }
 
-    fn error(&self, source: std::io::Error) -> RecordingError {
+    fn error(&self, cause: std::io::Error) -> RecordingError {
         RecordingError::File {
             path: self.path.clone(),
-            source,
+            cause,
         }
     }
 }
@@ -185,15 +194,17 @@ pub struct Recording {
     pub blocks: Vec<Block>,
     /// True if it was finished; otherwise it breaks off after the last complete block.
     pub complete: bool,
+    /// True if a block was there as a whole but is not what was written: no crash does that.
+    pub damaged: bool,
 }
 
 impl Recording {
     /// Reads a recording up to its last complete block.
     pub fn read(path: impl AsRef<Path>) -> Result<Self, RecordingError> {
         let path = path.as_ref().to_path_buf();
-        let wrong = |source| RecordingError::File {
+        let wrong = |cause| RecordingError::File {
             path: path.clone(),
-            source,
+            cause,
         };
         let mut file = BufReader::new(File::open(&path).map_err(wrong)?);
         let mut magic = [0; 8];
@@ -204,23 +215,29 @@ impl Recording {
             path: path.clone(),
             reason,
         };
-        let header =
-            next_block(&mut file).ok_or_else(|| damaged("its first block is incomplete"))?;
+        let Next::Block(header) = next_block(&mut file) else {
+            return Err(damaged("its first block is incomplete"));
+        };
         let header: Header = postcard::from_bytes(&header)
             .map_err(|_| damaged("its first block can't be understood"))?;
         let mut blocks: Vec<Block> = Vec::new();
-        while let Some(body) = next_block(&mut file) {
-            match postcard::from_bytes(&body) {
-                Ok(block) => blocks.push(block),
-                Err(_) => break,
+        let damaged = loop {
+            match next_block(&mut file) {
+                Next::End => break false,
+                Next::Damaged => break true,
+                Next::Block(body) => match postcard::from_bytes::<Block>(&body) {
+                    Ok(block) if block.steps() <= MAX_STEPS => blocks.push(block),
+                    _ => break true,
+                },
             }
-        }
+        };
         let complete = blocks.last().is_some_and(|b| b.last);
         Ok(Self {
             build: header.build,
             scene: header.scene,
             blocks,
             complete,
+            damaged,
         })
     }
 
@@ -303,17 +320,34 @@ pub enum Verdict {
     },
 }
 
-/// The contents of the next block if it is there, whole and unspoilt.
-fn next_block(file: &mut impl Read) -> Option<Vec<u8>> {
+/// What comes next in a file.
+enum Next {
+    Block(Vec<u8>),
+    /// Nothing, or a block that was not written to its end.
+    End,
+    /// A block that is not what was written.
+    Damaged,
+}
+
+fn next_block(file: &mut impl Read) -> Next {
     let mut head = [0; 8];
-    file.read_exact(&mut head).ok()?;
+    if file.read_exact(&mut head).is_err() {
+        return Next::End;
+    }
     let length = u32::from_le_bytes([head[0], head[1], head[2], head[3]]);
     let sum = u32::from_le_bytes([head[4], head[5], head[6], head[7]]);
     if length > MAX_BLOCK {
-        return None;
+        return Next::Damaged;
     }
     // Grows as it is read: a length that lies about a short file costs nothing.
     let mut body = Vec::new();
-    file.take(u64::from(length)).read_to_end(&mut body).ok()?;
-    (body.len() == length as usize && crc32fast::hash(&body) == sum).then_some(body)
+    if file.take(u64::from(length)).read_to_end(&mut body).is_err() || body.len() < length as usize
+    {
+        return Next::End;
+    }
+    if crc32fast::hash(&body) == sum {
+        Next::Block(body)
+    } else {
+        Next::Damaged
+    }
 }

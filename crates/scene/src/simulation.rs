@@ -241,6 +241,10 @@ impl Simulation {
                 }
             }
             for m in &group.fallen {
+                // What lies at rest again is no longer where it was held.
+                for grip in &mut self.grips {
+                    grip.holds.retain(|hold| hold.tie.b.matter != *m);
+                }
                 self.report.events.push(Event {
                     time: self.state.time,
                     what: Happening::Quarantined {
@@ -249,6 +253,9 @@ impl Simulation {
                     },
                 });
             }
+        }
+        if self.groups.iter().any(|g| !g.fallen.is_empty()) {
+            self.mark_held();
         }
         for t in 0..self.model.tools.len() {
             self.edit_grip(t, dt);

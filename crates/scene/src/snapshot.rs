@@ -140,6 +140,7 @@ impl Simulation {
                 .all(|(g, (impulses, bad, sides, warm))| {
                     impulses.len() == g.scene_ties
                         && impulses.iter().all(is_impulse)
+                        && warm.is_sorted_by_key(|w| (w.0, w.1, w.2))
                         && warm.iter().all(|w| (0.0..=MAX_IMPULSE).contains(&w.3))
                         && bad.len() == g.members.len()
                         && sides.len() == g.skins.len()

@@ -201,8 +201,7 @@ fn opening_jaws_let_go() {
     assert!(simulation.grip(0).is_empty());
 }
 
-/// `Grip::strain` is given one substep length for all it holds, that of the first hold's group; a second tissue
-/// with other substeps is judged by a pull that is wrong by the ratio.
+/// Two tissues that are stepped with different substeps.
 #[test]
 fn two_tissues_in_one_grip_are_each_judged_by_their_own_pull() {
     let sheet = |name: &str, z: f64, stiffness: f64| {

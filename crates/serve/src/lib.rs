@@ -66,12 +66,12 @@ pub enum ServeError {
     #[error(transparent)]
     Scene(#[from] SceneError),
     /// The address can't be used.
-    #[error("can't listen on {address}: {source}\n  {}", remedy(address, source))]
+    #[error("can't listen on {address}: {cause}\n  {}", remedy(address, cause))]
     Bind {
         /// Which address.
         address: SocketAddr,
         /// Why.
-        source: io::Error,
+        cause: io::Error,
     },
     /// The address stands for all networks.
     #[error(
@@ -83,12 +83,12 @@ pub enum ServeError {
         address: SocketAddr,
     },
     /// Recordings can't be kept.
-    #[error("recordings can't be written to {}: {source}\n  Name a folder that you may write to.", path.display())]
+    #[error("recordings can't be written to {}: {cause}\n  Name a folder that you may write to.", path.display())]
     DataDir {
         /// Where.
         path: PathBuf,
         /// Why.
-        source: io::Error,
+        cause: io::Error,
     },
     /// The system gives no thread.
     #[error(
@@ -107,13 +107,13 @@ pub enum ServeError {
 }
 
 impl ServeError {
-    fn bind(address: SocketAddr, source: io::Error) -> Self {
-        Self::Bind { address, source }
+    fn bind(address: SocketAddr, cause: io::Error) -> Self {
+        Self::Bind { address, cause }
     }
 }
 
-fn remedy(address: &SocketAddr, source: &io::Error) -> String {
-    match source.kind() {
+fn remedy(address: &SocketAddr, cause: &io::Error) -> String {
+    match cause.kind() {
         io::ErrorKind::AddrInUse => format!(
             "Another program uses port {}, perhaps another Trocar: stop it, or choose another port (0 takes a free one).",
             address.port()

@@ -79,8 +79,8 @@ fn create(folder: &Path, name: &str, scene: &Scene) -> Result<Writer, RecordingE
     let mut more = 2;
     loop {
         match Writer::create(&file, scene) {
-            Err(RecordingError::File { source, .. })
-                if source.kind() == io::ErrorKind::AlreadyExists =>
+            Err(RecordingError::File { cause, .. })
+                if cause.kind() == io::ErrorKind::AlreadyExists =>
             {
                 file = folder.join(format!("{name}-{seconds}-{more}.trocrec"));
                 more += 1;
@@ -97,9 +97,9 @@ fn create(folder: &Path, name: &str, scene: &Scene) -> Result<Writer, RecordingE
 /// The folder of recordings, made and tried.
 fn folder(data_dir: &Path) -> Result<PathBuf, ServeError> {
     let folder = data_dir.join("recordings");
-    let wrong = |source| ServeError::DataDir {
+    let wrong = |cause| ServeError::DataDir {
         path: folder.clone(),
-        source,
+        cause,
     };
     fs::create_dir_all(&folder).map_err(wrong)?;
     let probe = folder.join(format!(".probe-{}", std::process::id()));

@@ -324,11 +324,6 @@ impl Net {
         self.flags[node].set(NodeFlags::SLAVE, true);
     }
 
-    /// Sets the longest stable substep, once it is known what the net is coupled to.
-    pub fn set_stable_step(&mut self, h: f64) {
-        self.stable_step = h;
-    }
-
     /// Where a node's shape memory draws it, m.
     pub fn base_position(&self, nodes: &Nodes, node: usize) -> DVec3 {
         match self.masses.father(node) {

@@ -1,6 +1,6 @@
 //! A laparoscopic grasper: a shaft that pivots about its trocar, and two jaws (K89).
 
-use glam::{DQuat, DVec3};
+use glam::DVec3;
 use serde::{Deserialize, Serialize};
 use std::f64::consts::FRAC_PI_2;
 use trocar_collide::Capsule;
@@ -216,11 +216,6 @@ impl Grasper {
         }
         Ok(())
     }
-}
-
-/// The identity, for instruments whose frames are set by [`Grasper::poses`] before use.
-pub fn unset_frames() -> [(DVec3, DQuat); PARTS] {
-    [(DVec3::ZERO, DQuat::IDENTITY); PARTS]
 }
 
 #[cfg(test)]

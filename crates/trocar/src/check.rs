@@ -99,13 +99,11 @@ fn describe(path: &str, mut simulation: Simulation) -> Result<String, std::fmt::
         )?;
     }
     let input = simulation.idle_input();
-    let mut gathered = Gathered::default();
+    let (mut first, mut gathered) = (Gathered::default(), Gathered::default());
     for i in 0..600 {
         let report = simulation.step(&input);
-        // The first steps warm caches up.
-        if i >= 100 {
-            gathered.add(report);
-        }
+        // The first steps warm caches up; what happens in them counts all the same.
+        if i < 100 { &mut first } else { &mut gathered }.add(report);
     }
     let cost = gathered.step_cost(0.5);
     writeln!(
@@ -114,7 +112,15 @@ fn describe(path: &str, mut simulation: Simulation) -> Result<String, std::fmt::
         gathered.step_cost(0.99),
         input.dt * 1e6 / cost,
     )?;
-    for event in gathered.events() {
+    let unsettled = first.not_converged() + gathered.not_converged();
+    if unsettled > 0 {
+        let error = first.worst_error().max(gathered.worst_error());
+        writeln!(
+            out,
+            "  warning     {unsettled} of 600 steps ran out of iterations; the worst left {error:.1e} m"
+        )?;
+    }
+    for event in first.events().iter().chain(gathered.events()) {
         writeln!(out, "  warning     at {:.3} s: {}", event.time, event.what)?;
     }
     Ok(out)

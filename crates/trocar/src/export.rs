@@ -38,6 +38,10 @@ impl Export {
             rate > 0.0 && rate <= 1000.0,
             "--export-rate must lie between 0 and 1000 frames a second"
         );
+        anyhow::ensure!(
+            !simulation.model().tissues.is_empty(),
+            "the scene has no tissue to export; bodies and particles are not exported yet"
+        );
         std::fs::create_dir_all(folder)
             .with_context(|| format!("{} can't be made", folder.display()))?;
         let mut sinks = Vec::new();

@@ -45,7 +45,12 @@ pub fn run(options: &Options) -> Result<ExitCode> {
             recording.build
         );
     }
-    if !recording.complete {
+    if recording.damaged {
+        eprintln!("the recording is damaged after {} steps", recording.steps());
+        if options.verify {
+            return Ok(ExitCode::FAILURE);
+        }
+    } else if !recording.complete {
         eprintln!(
             "note: the recording breaks off; its last complete block ends after {} steps",
             recording.steps()

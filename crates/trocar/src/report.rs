@@ -45,8 +45,8 @@ struct Document<'a> {
     substeps: u32,
     most_contacts: usize,
     steps_not_converged: u64,
-    worst_tie_error_metres: f64,
-    worst_tie_velocity_error: f64,
+    worst_position_error_metres: f64,
+    worst_velocity_error: f64,
     events: &'a [Event],
     final_hash: String,
 }
@@ -73,6 +73,16 @@ impl Gathered {
     /// What happened.
     pub fn events(&self) -> &[Event] {
         &self.events
+    }
+
+    /// Steps that ran out of iterations.
+    pub fn not_converged(&self) -> u64 {
+        self.unconverged
+    }
+
+    /// The worst that was left of a tie or a contact, m.
+    pub fn worst_error(&self) -> f64 {
+        self.worst_aim
     }
 
     /// A quantile of the whole step, µs.
@@ -122,8 +132,8 @@ impl Gathered {
             substeps: self.most_substeps,
             most_contacts: self.most_contacts,
             steps_not_converged: self.unconverged,
-            worst_tie_error_metres: self.worst_aim,
-            worst_tie_velocity_error: self.worst_correct,
+            worst_position_error_metres: self.worst_aim,
+            worst_velocity_error: self.worst_correct,
             events: &self.events,
             final_hash: format!("{:016x}", simulation.hash()),
         })

@@ -20,8 +20,8 @@ pub struct Options {
     /// Let the hands do what they did in this recording.
     #[arg(long)]
     input: Option<PathBuf>,
-    /// Record the run.
-    #[arg(long)]
+    /// Record the run, from the scene's start on.
+    #[arg(long, conflicts_with = "resume")]
     record: Option<PathBuf>,
     /// Write a report as JSON: costs of every stage, residuals, events, the final hash. `-` prints it.
     #[arg(long)]

@@ -207,9 +207,9 @@ mod tests {
             DMat3::IDENTITY * chain(index(i), index(j))
         });
         let impulses = direct.given();
-        for i in 0..n {
+        for (i, apart) in apart.iter().enumerate() {
             let sum: DVec3 = (0..n).map(|j| impulses[j] * chain(i, j)).sum();
-            assert!((sum + apart[i].vector).length() < 1e-10);
+            assert!((sum + apart.vector).length() < 1e-10);
         }
     }
 
