@@ -72,6 +72,8 @@ pub struct Patch {
     /// that it can't come out on the other side (K96, K102).
     sides: Vec<Side>,
     sides_before: Vec<Side>,
+    /// Corners and edges that a capsule touches already, sorted.
+    seen: Vec<(usize, [u32; 3])>,
 }
 
 impl Patch {
@@ -173,6 +175,7 @@ impl Patch {
         out: &mut Vec<Touch>,
     ) {
         out.clear();
+        self.seen.clear();
         std::mem::swap(&mut self.sides, &mut self.sides_before);
         self.sides.clear();
         for n in 0..self.near.len() {
@@ -195,7 +198,7 @@ impl Patch {
                 continue;
             }
             let touch = self.touch((c, t), capsule, &pair, positions);
-            if !repeated(out, &touch) {
+            if self.is_new(&touch) {
                 out.push(touch);
             }
         }
@@ -238,6 +241,32 @@ impl Patch {
         }
     }
 
+    /// False if the same capsule already touches the same corner, or the same edge, through another triangle.
+    fn is_new(&mut self, touch: &Touch) -> bool {
+        let mut corners = [u32::MAX; 3];
+        for (corner, (n, w)) in corners
+            .iter_mut()
+            .zip(touch.nodes.iter().zip(touch.weights))
+        {
+            if w > 1e-9 {
+                *corner = *n;
+            }
+        }
+        corners.sort_unstable();
+        // Inside a face nothing can be there twice.
+        if corners[2] != u32::MAX {
+            return true;
+        }
+        let key = (touch.capsule, corners);
+        match self.seen.binary_search(&key) {
+            Ok(_) => false,
+            Err(place) => {
+                self.seen.insert(place, key);
+                true
+            }
+        }
+    }
+
     /// The surface's outer normal at a point: that of the triangles around the corners that bear it,
     /// so that at an edge or a corner all its triangles have a say.
     fn outward(&self, nodes: [u32; 3], weights: [f64; 3], positions: &[DVec3]) -> DVec3 {
@@ -260,27 +289,6 @@ impl Patch {
         }
         sum.normalize_or(DVec3::Y)
     }
-}
-
-/// True if the same capsule already touches the same corner, or the same place on an edge, through
-/// another triangle.
-fn repeated(touches: &[Touch], new: &Touch) -> bool {
-    let feature = |t: &Touch| {
-        let mut key = [u32::MAX; 3];
-        for (k, (n, w)) in key.iter_mut().zip(t.nodes.iter().zip(t.weights)) {
-            if w > 1e-9 {
-                *k = *n;
-            }
-        }
-        key.sort_unstable();
-        key
-    };
-    let key = feature(new);
-    // Inside a face nothing can be there twice.
-    key[2] == u32::MAX
-        && touches
-            .iter()
-            .any(|t| t.capsule == new.capsule && feature(t) == key)
 }
 
 #[cfg(test)]

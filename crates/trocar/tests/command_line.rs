@@ -269,3 +269,44 @@ fn nonsense_fails_with_a_sentence() {
         );
     }
 }
+
+#[test]
+fn a_damaged_recording_is_no_proof() {
+    let folder = Folder::new();
+    let record = folder.path("spoilt.trocrec");
+    said(&[
+        "simulate",
+        &scene(),
+        "--seconds",
+        "2",
+        "--record",
+        &record.display().to_string(),
+    ]);
+    let mut bytes = std::fs::read(&record).unwrap();
+    // In a block of inputs, well behind the scene and well before the end.
+    let at = bytes.len() - 6000;
+    bytes[at] ^= 0x10;
+    std::fs::write(&record, bytes).unwrap();
+    let output = trocar(&["replay", &record.display().to_string(), "--verify"]);
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stdout));
+    assert!(
+        text(&output.stderr).contains("damaged after"),
+        "{}",
+        text(&output.stderr)
+    );
+}
+
+#[test]
+fn a_run_that_resumes_is_not_recorded_as_if_it_began() {
+    let folder = Folder::new();
+    let output = trocar(&[
+        "simulate",
+        &scene(),
+        "--resume",
+        "x",
+        "--record",
+        &folder.file("r.trocrec"),
+    ]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(!folder.path("r.trocrec").exists());
+}
