@@ -5,7 +5,7 @@ use glam::{DMat3, DVec3};
 
 /// All matter of a model, and the shares of state of one group of it.
 pub struct Cast<'a> {
-    /// Every matter of the model, by [`MatterId`](crate::MatterId).
+    /// Every matter of the model, by [`MatterId`].
     pub matters: &'a [Box<dyn Matter>],
     /// For every matter its place in `nodes`.
     pub slot: &'a [u32],

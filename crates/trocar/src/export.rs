@@ -1,7 +1,7 @@
 //! Meshes over time, for ParaView and Blender.
 
 use anyhow::{Context, Result};
-use clap::ValueEnum;
+use clap::{Args, ValueEnum};
 use glam::DVec3;
 use std::path::{Path, PathBuf};
 use trocar_mesh::{
@@ -19,6 +19,30 @@ pub enum Format {
     Gltf,
 }
 
+/// What every command that exports may be told.
+#[derive(Args)]
+pub struct Options {
+    /// Write every tissue over time into this folder.
+    #[arg(long)]
+    export: Option<PathBuf>,
+    /// How to write it.
+    #[arg(long, value_enum, default_value_t = Format::Vtk)]
+    export_format: Format,
+    /// How often, frames a second of simulated time.
+    #[arg(long, default_value_t = 25.0)]
+    export_rate: f64,
+}
+
+impl Options {
+    /// Prepares the export, if one is wanted.
+    pub fn open(&self, simulation: &Simulation) -> Result<Option<Export>> {
+        let open = |folder: &PathBuf| {
+            Export::new(folder, self.export_format, self.export_rate, simulation)
+        };
+        self.export.as_ref().map(open).transpose()
+    }
+}
+
 enum Sink {
     Vtk(VtkSeries),
     Gltf(Box<GltfAnimation>, PathBuf),
@@ -33,7 +57,7 @@ pub struct Export {
 
 impl Export {
     /// Prepares the folder; `rate` frames a second of simulated time.
-    pub fn new(folder: &Path, format: Format, rate: f64, simulation: &Simulation) -> Result<Self> {
+    fn new(folder: &Path, format: Format, rate: f64, simulation: &Simulation) -> Result<Self> {
         anyhow::ensure!(
             rate > 0.0 && rate <= 1000.0,
             "--export-rate must lie between 0 and 1000 frames a second"

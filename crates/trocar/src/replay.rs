@@ -20,15 +20,8 @@ pub struct Options {
     /// Write a report as JSON.
     #[arg(long)]
     report: Option<PathBuf>,
-    /// Write every tissue over time into this folder.
-    #[arg(long)]
-    export: Option<PathBuf>,
-    /// How to write it.
-    #[arg(long, value_enum, default_value_t = export::Format::Vtk)]
-    export_format: export::Format,
-    /// How often, frames a second of simulated time.
-    #[arg(long, default_value_t = 25.0)]
-    export_rate: f64,
+    #[command(flatten)]
+    export: export::Options,
     /// Threads the step may use; they never change the result.
     #[arg(long, default_value_t = 1)]
     threads: usize,
@@ -56,15 +49,7 @@ pub fn run(options: &Options) -> Result<ExitCode> {
             recording.steps()
         );
     }
-    let mut export = match &options.export {
-        Some(folder) => Some(export::Export::new(
-            folder,
-            options.export_format,
-            options.export_rate,
-            &simulation,
-        )?),
-        None => None,
-    };
+    let mut export = options.export.open(&simulation)?;
     let bar = progress::bar(recording.steps() as u64, "replaying");
     let mut gathered = report::Gathered::default();
     let mut failed = None;
