@@ -21,7 +21,7 @@ pub enum Format {
 
 /// What every command that exports may be told.
 #[derive(Args)]
-pub struct Options {
+pub struct ExportOptions {
     /// Write every tissue over time into this folder.
     #[arg(long)]
     export: Option<PathBuf>,
@@ -33,7 +33,7 @@ pub struct Options {
     export_rate: f64,
 }
 
-impl Options {
+impl ExportOptions {
     /// Prepares the export, if one is wanted.
     pub fn open(&self, simulation: &Simulation) -> Result<Option<Export>> {
         let open = |folder: &PathBuf| {

@@ -21,7 +21,7 @@ pub struct Options {
     #[arg(long)]
     report: Option<PathBuf>,
     #[command(flatten)]
-    export: export::Options,
+    export: export::ExportOptions,
     /// Threads the step may use; they never change the result.
     #[arg(long, default_value_t = 1)]
     threads: usize,

@@ -27,7 +27,7 @@ pub struct Options {
     #[arg(long)]
     report: Option<PathBuf>,
     #[command(flatten)]
-    export: export::Options,
+    export: export::ExportOptions,
     /// Threads the step may use.
     #[arg(long, default_value_t = 1)]
     threads: usize,
