@@ -38,7 +38,7 @@ pub fn test(options: &Options) -> Result<()> {
     steps.command("web build", npm(["run", "--silent", "build"])?)?;
 
     check::style(&mut steps)?;
-    steps.command("tests", cargo(["test", "--workspace"]))?;
+    steps.command("tests", check::tests())?;
     if options.long {
         let mut long = cargo(["test", "--workspace", "--release"]);
         long.env("TROCAR_LONG", "1");
