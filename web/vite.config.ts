@@ -1,4 +1,9 @@
-import { defineConfig } from "vite";
+import { defineConfig } from "vitest/config";
+
+// `npm run dev` beside a running `trocar serve --port 8787` (or `npm run fake`).
+const server = process.env.TROCAR_SERVER ?? "http://127.0.0.1:8787";
+// It answers only its own page, so requests are sent on under its name.
+const theServer = { target: server, changeOrigin: true, headers: { origin: server } };
 
 export default defineConfig({
   build: {
@@ -6,11 +11,11 @@ export default defineConfig({
     // The server's content policy forbids inline scripts and styles: everything stays a file.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
-    // three.js is most of the bundle and is needed for the first picture: splitting it gains nothing.
+    // three.js is one chunk of its own, loaded when the first picture is drawn.
     chunkSizeWarningLimit: 1500,
   },
   server: {
-    // `npm run dev` beside a running `trocar serve --port 8787`.
-    proxy: { "/ws": { target: "ws://127.0.0.1:8787", ws: true } },
+    proxy: { "/api": theServer, "/ws": { ...theServer, ws: true } },
   },
+  test: { include: ["src/**/*.test.{ts,tsx}"] },
 });

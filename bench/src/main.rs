@@ -2,12 +2,14 @@
 //!
 //! `trocar-bench [NAME…] [--json FILE] [--quick] [--strict] [--list]`; usually started by `cargo xtask bench`.
 
+mod client;
 mod latency;
 mod machine;
 mod measure;
 mod mesd;
 mod naive;
 mod row;
+mod serve;
 mod yardstick;
 
 use anyhow::{Context, Result, bail};
@@ -41,6 +43,11 @@ const BENCHES: &[Bench] = &[
         about: "from a hand's movement to the first frame that shows it",
         run: latency::latency,
     },
+    Bench {
+        name: "serve",
+        about: "1 to 32 viewers of an operation, and 1 to 8 operations at once",
+        run: serve::serve,
+    },
 ];
 
 /// What the program may be told.
@@ -62,6 +69,9 @@ struct Options {
     /// Say what there is, and stop.
     #[arg(long)]
     list: bool,
+    /// Be the server that `serve` measures.
+    #[arg(long, hide = true, value_name = "OPERATIONS")]
+    host: Option<usize>,
 }
 
 fn main() -> ExitCode {
@@ -75,6 +85,10 @@ fn main() -> ExitCode {
 }
 
 fn run(options: &Options) -> Result<ExitCode> {
+    if let Some(operations) = options.host {
+        serve::host(operations)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     if options.list {
         for bench in BENCHES {
             println!("{:<14} {}", bench.name, bench.about);

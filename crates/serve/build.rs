@@ -18,9 +18,17 @@ fn main() -> io::Result<()> {
         collect(&dist.canonicalize()?, "", &mut files)?;
         files.sort();
     }
+    // Copied: the page may be built anew while the program is compiled.
+    let copies = variable("OUT_DIR").join("page");
+    if copies.exists() {
+        fs::remove_dir_all(&copies)?;
+    }
+    fs::create_dir_all(&copies)?;
     let mut table = String::from("&[\n");
-    for (path, file) in &files {
+    for (number, (path, source)) in files.iter().enumerate() {
         let kind = content_type(path);
+        let file = copies.join(number.to_string());
+        fs::copy(source, &file)?;
         let _ = writeln!(
             table,
             "    Asset {{ path: {path:?}, kind: {kind:?}, bytes: include_bytes!({:?}) }},",

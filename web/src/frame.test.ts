@@ -1,17 +1,27 @@
 import { describe, expect, it } from "vitest";
-import { checkFrame, FrameError, parseFrame } from "./frame";
+import { checkFrame, parseFrame } from "./frame";
+import { FrameError } from "./reader";
 import type { SceneDescription } from "./wire";
+
+/** Byte at which the stages begin. */
+const STAGES = 64;
 
 /** A frame with two stages, two tissues (one without vertices), one body, one instrument. */
 function message(): ArrayBuffer {
   const words: ["u" | "f" | "d", number][] = [];
   const u = (...values: number[]) => values.forEach((value) => void words.push(["u", value]));
   const f = (...values: number[]) => values.forEach((value) => void words.push(["f", value]));
-  u(0x31465254, 7, 41, 0b11);
+  u(0x32465254, 7, 41, 0b111);
   words.push(["d", 12.5]);
-  f(0.75, 400);
+  f(0.75, 400, 0.5);
+  u(12);
+  f(0.25);
+  u(9, 2);
+  f(1, -2, 3);
   u(2);
   f(100, 300);
+  u(1);
+  f(0.5, 0.5, 0.5, 0, 0, 0, 1, 1.25, 0.5, -0.5, 0.125, 0.25, -0.25, 1.5);
   u(2, 2);
   f(1, 2, 3, 4, 5, 6);
   u(0);
@@ -40,7 +50,25 @@ describe("parseFrame", () => {
   it("reads every field", () => {
     const frame = parseFrame(message());
     expect(frame).toMatchObject({ number: 7, inputSequence: 41, paused: true, slow: true, time: 12.5 });
-    expect(frame).toMatchObject({ rate: 0.75, stepCost: 400 });
+    expect(frame).toMatchObject({ rate: 0.75, stepCost: 400, atEnd: true });
+    expect(frame).toMatchObject({
+      aimError: 0.5,
+      aimIterations: 12,
+      correctError: 0.25,
+      contacts: 9,
+      substeps: 2,
+    });
+    expect(frame.energy).toEqual({ kinetic: 1, gravity: -2, elastic: 3 });
+    expect(frame.eye?.fieldOfView).toBe(1.25);
+    expect([...(frame.eye?.pose ?? [])]).toEqual([0.5, 0.5, 0.5, 0, 0, 0, 1]);
+    expect(frame.eye?.handle).toEqual({
+      yaw: 0.5,
+      pitch: -0.5,
+      depth: 0.125,
+      roll: 0.25,
+      horizon: -0.25,
+      zoom: 1.5,
+    });
     expect([...frame.stageCosts]).toEqual([100, 300]);
     expect(frame.tissues.map((tissue) => [...tissue])).toEqual([[1, 2, 3, 4, 5, 6], []]);
     expect([...frame.bodies[0]]).toEqual([0.5, 0.25, 0.125, 0, 0, 0, 1]);
@@ -67,19 +95,29 @@ describe("parseFrame", () => {
   it("refuses another magic", () => {
     const other = message();
     new DataView(other).setUint32(0, 0xdeadbeef, true);
-    expect(() => parseFrame(other)).toThrow("not a frame");
+    expect(() => parseFrame(other)).toThrow("no frame");
   });
 
   it("refuses counts that the message can't hold, without allocating for them", () => {
     const greedy = message();
-    new DataView(greedy).setUint32(32, 0xffffffff, true);
+    new DataView(greedy).setUint32(STAGES, 0xffffffff, true);
     expect(() => parseFrame(greedy)).toThrow("before its 4294967295 stages");
   });
 
   it("refuses numbers that are not finite", () => {
     const bad = message();
-    new DataView(bad).setFloat32(52, Number.NaN, true);
+    new DataView(bad).setFloat32(STAGES + 12 + 4 + 56 + 8, Number.NaN, true);
     expect(() => parseFrame(bad)).toThrow("vertex positions is not a finite number");
+  });
+
+  it("refuses two eyes and lenses that can't be", () => {
+    const eye = STAGES + 12;
+    const two = message();
+    new DataView(two).setUint32(eye, 2, true);
+    expect(() => parseFrame(two)).toThrow("2 eyes");
+    const flat = message();
+    new DataView(flat).setFloat32(eye + 32, 3.2, true);
+    expect(() => parseFrame(flat)).toThrow("field of view");
   });
 
   it("gives nothing but a frame or a FrameError for garbage", () => {
@@ -113,6 +151,7 @@ describe("checkFrame", () => {
       bodies: [{}],
       instruments: [{}],
       stages: ["force", "aim"],
+      endoscope: {},
     }) as unknown as SceneDescription;
 
   it("takes a frame of the scene", () => {

@@ -1,12 +1,14 @@
-// The binary half of the protocol: one message a frame, little endian.
+// The binary half of the protocol: one message a frame.
 
-import type { Handle, SceneDescription } from "./wire";
+import { FrameError, Reader } from "./reader";
+import type { EndoscopeHandle, Handle, SceneDescription } from "./wire";
 
-/** "TRF1", read as a little-endian u32. */
-const MAGIC = 0x31465254;
+/** "TRF2", read as a little-endian u32. */
+export const FRAME_MAGIC = 0x32465254;
 
 const PAUSED = 1 << 0;
 const SLOW = 1 << 1;
+const AT_END = 1 << 2;
 
 /** Floats in one pose: position x y z, quaternion x y z w. */
 export const POSE = 7;
@@ -19,19 +21,41 @@ export interface Frame {
   paused: boolean;
   /** The machine can't keep up: simulated time runs slower than the clock. */
   slow: boolean;
+  /** A replay has reached its end. */
+  atEnd: boolean;
   /** Simulated time, s. */
   time: number;
   /** Simulated seconds per second of the clock. */
   rate: number;
   /** Mean cost of a whole step, µs. */
   stepCost: number;
+  /** Largest error that aiming left, m, and how many sweeps it took. */
+  aimError: number;
+  aimIterations: number;
+  /** Largest error that correcting left, m/s. */
+  correctError: number;
+  contacts: number;
+  substeps: number;
+  /** J */
+  energy: { kinetic: number; gravity: number; elastic: number };
   /** Cost of each stage, µs per step, in the order of the scene's `stages`. */
   stageCosts: Float32Array;
+  /** What the endoscope sees; null without one. */
+  eye: EyeFrame | null;
   /** For each tissue the vertex positions x y z, m. */
   tissues: Float32Array[];
   /** For each body its pose. */
   bodies: Float32Array[];
   instruments: InstrumentFrame[];
+}
+
+export interface EyeFrame {
+  /** Looks along -z, +y is up in the picture. */
+  pose: Float32Array;
+  /** Whole angle of the round picture, rad. */
+  fieldOfView: number;
+  /** The handle as now reached. */
+  handle: EndoscopeHandle;
 }
 
 export interface InstrumentFrame {
@@ -48,18 +72,10 @@ export interface InstrumentFrame {
   grasped: number;
 }
 
-/** A frame that is not what the protocol says. */
-export class FrameError extends Error {
-  override name = "FrameError";
-}
-
 /** Reads a frame, checking every length and that every number is finite. Throws {@link FrameError}. */
 export function parseFrame(message: ArrayBuffer): Frame {
-  const reader = new Reader(message);
-  const magic = reader.u32("magic");
-  if (magic !== MAGIC) {
-    throw new FrameError(`not a frame: it begins with 0x${magic.toString(16)}, not 0x${MAGIC.toString(16)}`);
-  }
+  const reader = new Reader(message, "frame");
+  reader.magic(FRAME_MAGIC);
   const number = reader.u32("frame number");
   const inputSequence = reader.u32("input sequence");
   const flags = reader.u32("flags");
@@ -68,10 +84,22 @@ export function parseFrame(message: ArrayBuffer): Frame {
     inputSequence,
     paused: (flags & PAUSED) !== 0,
     slow: (flags & SLOW) !== 0,
+    atEnd: (flags & AT_END) !== 0,
     time: reader.f64("time"),
     rate: reader.f32("rate"),
     stepCost: reader.f32("step cost"),
+    aimError: reader.f32("aim error"),
+    aimIterations: reader.u32("aim iterations"),
+    correctError: reader.f32("correct error"),
+    contacts: reader.u32("contacts"),
+    substeps: reader.u32("substeps"),
+    energy: {
+      kinetic: reader.f32("kinetic energy"),
+      gravity: reader.f32("potential energy"),
+      elastic: reader.f32("elastic energy"),
+    },
     stageCosts: reader.floats(reader.count("stages", 4), "stage costs"),
+    eye: parseEye(reader),
     tissues: [],
     bodies: [],
     instruments: [],
@@ -95,12 +123,31 @@ export function parseFrame(message: ArrayBuffer): Frame {
   return frame;
 }
 
+function parseEye(reader: Reader): EyeFrame | null {
+  const present = reader.u32("eye");
+  if (present === 0) {
+    return null;
+  }
+  if (present !== 1) {
+    throw new FrameError(`the frame has ${present} eyes: one or none is allowed`);
+  }
+  const pose = reader.floats(POSE, "eye pose");
+  const fieldOfView = reader.f32("field of view");
+  // Narrower or wider than any lens: such a picture can't be drawn.
+  if (fieldOfView < 0.001 || fieldOfView > 3.1) {
+    throw new FrameError(`the frame's field of view is ${fieldOfView} rad`);
+  }
+  const [yaw, pitch, depth, roll, horizon, zoom] = reader.floats(6, "endoscope handle");
+  return { pose, fieldOfView, handle: { yaw, pitch, depth, roll, horizon, zoom } };
+}
+
 /** Checks that a frame belongs to the scene that the server announced. Throws {@link FrameError}. */
 export function checkFrame(frame: Frame, scene: SceneDescription): void {
   same("tissues", frame.tissues.length, scene.tissues.length);
   same("bodies", frame.bodies.length, scene.bodies.length);
   same("instruments", frame.instruments.length, scene.instruments.length);
   same("stages", frame.stageCosts.length, scene.stages.length);
+  same("eyes", frame.eye ? 1 : 0, scene.endoscope ? 1 : 0);
   for (let i = 0; i < frame.tissues.length; i += 1) {
     same(`vertices of ${scene.tissues[i].name}`, frame.tissues[i].length / 3, scene.tissues[i].vertices);
   }
@@ -110,66 +157,4 @@ function same(what: string, found: number, expected: number): void {
   if (found !== expected) {
     throw new FrameError(`the frame has ${found} ${what}, the scene has ${expected}`);
   }
-}
-
-class Reader {
-  private readonly view: DataView;
-  private at = 0;
-
-  constructor(message: ArrayBuffer) {
-    this.view = new DataView(message);
-  }
-
-  u32(what: string): number {
-    return this.view.getUint32(this.take(4, what), true);
-  }
-
-  f32(what: string): number {
-    return finite(this.view.getFloat32(this.take(4, what), true), what);
-  }
-
-  f64(what: string): number {
-    return finite(this.view.getFloat64(this.take(8, what), true), what);
-  }
-
-  /** A count of things of at least `size` bytes: never more than the rest of the message can hold. */
-  count(what: string, size: number): number {
-    const count = this.u32(`number of ${what}`);
-    if (count * size > this.view.byteLength - this.at) {
-      throw new FrameError(`the frame ends before its ${count} ${what}`);
-    }
-    return count;
-  }
-
-  /** A view, not a copy: all that precedes is a multiple of four bytes, and browsers are little endian. */
-  floats(length: number, what: string): Float32Array {
-    const floats = new Float32Array(this.view.buffer as ArrayBuffer, this.take(4 * length, what), length);
-    for (let i = 0; i < length; i += 1) {
-      finite(floats[i], what);
-    }
-    return floats;
-  }
-
-  end(): void {
-    const left = this.view.byteLength - this.at;
-    if (left > 0) {
-      throw new FrameError(`the frame has ${left} bytes too many`);
-    }
-  }
-
-  private take(bytes: number, what: string): number {
-    const start = this.at;
-    if (start + bytes > this.view.byteLength) {
-      throw new FrameError(`the frame ends inside its ${what}, at byte ${this.view.byteLength}`);
-    }
-    this.at = start + bytes;
-    return start;
-  }
-}
-
-function finite(value: number, what: string): number {
-  if (!Number.isFinite(value)) {
-    throw new FrameError(`the frame's ${what} is not a finite number`);
-  }
-  return value;
 }

@@ -1,11 +1,12 @@
-// The connection to the server: keeps itself up, and never sends too much.
+// The connection to an operation: keeps itself up, and never sends too much.
 
 import { type Frame, parseFrame } from "./frame";
+import { type Insight, isInsight, parseInsight } from "./insight";
 import { parseMessage } from "./message";
-import type { ClientMessage, Handle, Role, SceneDescription } from "./wire";
+import type { ClientMessage, EndoscopeHandle, Handle, Role, ServerMessage } from "./wire";
 
-/** The server accepts at most 120 messages a second; this leaves room for pause and restart. */
-const HANDLE_INTERVAL = 1000 / 100;
+/** Between two messages of the hands. The server accepts 240 a second; this leaves room for everything else. */
+const INTERVAL = 1000 / 150;
 
 const FIRST_DELAY = 250;
 const LONGEST_DELAY = 8000;
@@ -17,11 +18,18 @@ export type Socket = Pick<
 >;
 
 export interface LinkEvents {
-  hello(role: Role, scene: SceneDescription): void;
   frame(frame: Frame): void;
-  event(time: number, text: string): void;
+  insight(insight: Insight): void;
+  /** Everything else that the server says, but its errors. */
+  message(message: Exclude<ServerMessage, { type: "error" }>): void;
   /** The connection is gone; the next attempt comes in `delay` ms. `reason` is the server's, if it gave one. */
   lost(delay: number, reason: string | null): void;
+}
+
+/** A ray through the picture, m. */
+export interface Ray {
+  origin: [number, number, number];
+  direction: [number, number, number];
 }
 
 /** Delay before attempt `attempt` (0, 1, …) in ms: doubles up to 8 s, and spreads so that clients don't come back at once. */
@@ -30,6 +38,21 @@ export function backoff(attempt: number, random: number): number {
   return delay * (0.8 + 0.4 * random);
 }
 
+/** Where the socket of an operation is, seen from the page at `page`. */
+export function addressOf(operation: string, watchOnly: boolean, page: string): string {
+  const address = new URL(`/ws/${encodeURIComponent(operation)}`, page.replace(/^http/, "ws"));
+  if (watchOnly) {
+    address.searchParams.set("watch", "1");
+  }
+  return address.href;
+}
+
+/** What the hands want sent. A newer message of the same hand replaces one that still waits. */
+type Wish =
+  | ({ type: "handle"; instrument: number } & Handle)
+  | ({ type: "endoscope" } & EndoscopeHandle)
+  | ({ type: "drag" } & Ray);
+
 export class Link {
   private socket: Socket | null = null;
   private role: Role | null = null;
@@ -37,10 +60,11 @@ export class Link {
   private attempt = 0;
   private sequence = 0;
   private lastSent = Number.NEGATIVE_INFINITY;
-  private waiting: { instrument: number; handle: Handle } | null = null;
+  /** In the order in which they came, so that no hand starves another. */
+  private readonly waiting = new Map<string, Wish>();
   private timer: ReturnType<typeof setTimeout> | undefined;
   private retry: ReturnType<typeof setTimeout> | undefined;
-  private readonly sentAt = new Float64Array(256);
+  private readonly sentAt = new Float64Array(512);
   private closed = false;
 
   private readonly open: () => Socket;
@@ -57,25 +81,30 @@ export class Link {
     return this.role !== null;
   }
 
-  /** Sends the handle as soon as the rate allows; a newer one replaces one that still waits. */
+  /** Sends the handle of an instrument as soon as the rate allows. */
   steer(instrument: number, handle: Handle): void {
-    if (this.role !== "controller") {
-      return;
-    }
-    this.waiting = { instrument, handle: { ...handle } };
-    const delay = this.lastSent + HANDLE_INTERVAL - performance.now();
-    if (delay <= 0) {
-      this.sendWaiting();
-    } else {
-      this.timer ??= setTimeout(() => this.sendWaiting(), delay);
-    }
+    this.wish(`handle ${instrument}`, { type: "handle", instrument, ...handle });
   }
 
-  /** Sends a command at once. */
-  command(type: "pause" | "resume" | "restart"): void {
-    if (this.role === "controller") {
-      this.send({ type });
+  /** Sends the handle of the endoscope as soon as the rate allows. */
+  look(handle: EndoscopeHandle): void {
+    this.wish("endoscope", { type: "endoscope", ...handle });
+  }
+
+  /** Moves what the mouse has hold of, as soon as the rate allows. */
+  drag(ray: Ray): void {
+    this.wish("drag", { type: "drag", ...ray });
+  }
+
+  /** Sends a command at once. Whether a mere viewer may give it is the server's to say. */
+  command(message: ClientMessage): void {
+    if (this.role === null) {
+      return;
     }
+    if (message.type === "drop") {
+      this.waiting.delete("drag");
+    }
+    this.send(message);
   }
 
   /** How long ago the handle with this sequence was sent, ms; NaN when it is too long ago to know. */
@@ -97,6 +126,9 @@ export class Link {
     const socket = this.open();
     socket.binaryType = "arraybuffer";
     socket.onmessage = ({ data }) => {
+      if (this.closed) {
+        return; // what was under way when we left
+      }
       try {
         this.receive(data as string | ArrayBuffer);
       } catch (error) {
@@ -111,27 +143,28 @@ export class Link {
 
   private receive(data: string | ArrayBuffer): void {
     if (typeof data !== "string") {
-      if (this.role !== null) {
+      if (this.role === null) {
+        return;
+      }
+      if (isInsight(data)) {
+        this.events.insight(parseInsight(data));
+      } else {
         this.events.frame(parseFrame(data));
       }
       return;
     }
     const message = parseMessage(data);
-    switch (message.type) {
-      case "hello":
-        this.attempt = 0;
-        this.reason = null;
-        this.sequence = 0;
-        this.role = message.role;
-        this.events.hello(message.role, message.scene);
-        break;
-      case "error":
-        this.reason = message.message;
-        break;
-      case "event":
-        this.events.event(message.time, message.text);
-        break;
+    if (message.type === "error") {
+      this.reason = message.message;
+      return;
     }
+    if (message.type === "hello") {
+      this.attempt = 0;
+      this.reason = null;
+      this.sequence = 0;
+      this.role = message.role;
+    }
+    this.events.message(message);
   }
 
   private lose(): void {
@@ -148,22 +181,42 @@ export class Link {
   /** Nothing that belongs to the old connection may reach the new one. */
   private forget(): void {
     this.role = null;
-    this.waiting = null;
+    this.waiting.clear();
     clearTimeout(this.timer);
     this.timer = undefined;
   }
 
-  private sendWaiting(): void {
-    this.timer = undefined;
-    if (this.waiting === null) {
+  private wish(hand: string, message: Wish): void {
+    if (this.role !== "controller") {
       return;
     }
-    const { instrument, handle } = this.waiting;
-    this.waiting = null;
-    this.sequence += 1;
-    this.lastSent = performance.now();
-    this.sentAt[this.sequence % this.sentAt.length] = this.lastSent;
-    this.send({ type: "handle", sequence: this.sequence, instrument, ...handle });
+    this.waiting.set(hand, message);
+    const delay = this.lastSent + INTERVAL - performance.now();
+    if (delay <= 0) {
+      this.sendWaiting();
+    } else {
+      this.timer ??= setTimeout(() => this.sendWaiting(), delay);
+    }
+  }
+
+  private sendWaiting(): void {
+    clearTimeout(this.timer);
+    this.timer = undefined;
+    for (const [hand, message] of this.waiting) {
+      this.waiting.delete(hand);
+      this.lastSent = performance.now();
+      if (message.type === "drag") {
+        this.send(message);
+      } else {
+        this.sequence += 1;
+        this.sentAt[this.sequence % this.sentAt.length] = this.lastSent;
+        this.send({ ...message, sequence: this.sequence });
+      }
+      break;
+    }
+    if (this.waiting.size > 0) {
+      this.timer = setTimeout(() => this.sendWaiting(), INTERVAL);
+    }
   }
 
   private send(message: ClientMessage): void {

@@ -1,9 +1,6 @@
 // The server's JSON messages, checked before use.
 
-import type { SceneDescription, ServerMessage } from "./wire";
-
-/** The protocol this page speaks. */
-export const PROTOCOL = 1;
+import { PROTOCOL, type SceneDescription, type ServerMessage, type Task } from "./wire";
 
 /** A message that is not what the protocol says. */
 export class MessageError extends Error {
@@ -26,12 +23,38 @@ export function parseMessage(text: string): ServerMessage {
         );
       }
       checkScene(message.scene);
+      if (message.task) {
+        checkTask(message.task);
+      }
+      return message;
+    case "task":
+      checkTask(message.task);
+      return message;
+    case "parameters":
+      if (!Array.isArray(message.parameters)) {
+        throw new MessageError("the server sent no list of parameters");
+      }
       return message;
     case "error":
     case "event":
+    case "picked":
+    case "finished":
       return message;
     default:
       throw new MessageError("the server sent a message of unknown type");
+  }
+}
+
+/** Marks are drawn where the message says: a place that is no number would spoil the whole picture. */
+function checkTask(task: Task): void {
+  if (!Array.isArray(task?.marks)) {
+    throw new MessageError("the task has no list of marks");
+  }
+  for (const { position, normal, radius } of task.marks) {
+    const numbers = [...(position ?? []), ...(normal ?? []), radius];
+    if (numbers.length !== 7 || !numbers.every(Number.isFinite)) {
+      throw new MessageError("the task has a mark without a place");
+    }
   }
 }
 

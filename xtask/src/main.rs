@@ -1,6 +1,7 @@
-//! One door for everything a developer does: `cargo xtask run | test | check | bench | web | wire`.
+//! One door for everything a developer does: `cargo xtask run | test | check | bench | book | web | wire`.
 
 mod bench;
+mod book;
 mod check;
 mod need;
 mod run;
@@ -34,6 +35,8 @@ enum Task {
     Check,
     /// The headline numbers.
     Bench(bench::Options),
+    /// Builds the book from `docs/` into `target/book`.
+    Book,
     /// Builds the page only.
     Web,
     /// Writes the page's protocol types anew from the Rust ones.
@@ -46,6 +49,7 @@ fn main() -> ExitCode {
         Task::Test(options) => test::test(&options).map(|()| 0),
         Task::Check => check::check().map(|()| 0),
         Task::Bench(options) => bench::bench(&options),
+        Task::Book => book::book().map(|()| 0),
         Task::Web => web::build().map(|()| 0),
         Task::Wire => wire::wire().map(|()| 0),
     };

@@ -6,6 +6,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
+use crate::book;
 use crate::need;
 use crate::step::{root, succeed};
 
@@ -14,10 +15,11 @@ pub fn folder() -> PathBuf {
     root().join("web")
 }
 
-/// Builds the page into `web/dist`.
+/// Builds the page into `web/dist`, with the book beside it in `book/`: the server then shows both.
 pub fn build() -> Result<()> {
     install()?;
-    succeed(npm()?.args(["run", "--silent", "build"]))
+    succeed(npm()?.args(["run", "--silent", "build"]))?;
+    book::build(&folder().join("dist").join("book"))
 }
 
 /// Installs the packages that the lock file names, unless they are there already.

@@ -5,6 +5,7 @@
 
 pub mod closest;
 pub mod patch;
+pub mod ray;
 
 pub use closest::{SegmentPair, on_segment, on_triangle, segment_segment, segment_triangle};
 pub use patch::{Capsule, Patch, Touch};

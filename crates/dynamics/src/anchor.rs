@@ -84,11 +84,7 @@ pub struct Support {
 impl Support {
     /// The nodes of `anchor`, as written, all on its matter.
     pub fn of(anchor: &Anchor) -> Self {
-        let none = (anchor.matter, Point::default(), 0.0);
-        let mut support = Self {
-            count: 0,
-            parts: [none; 4],
-        };
+        let mut support = Self::none(anchor.matter);
         match anchor.at {
             Local::Node(node) => support.add(anchor.matter, node, DVec3::ZERO, 1.0),
             Local::Frame(node, offset) => support.add(anchor.matter, node, offset, 1.0),
@@ -104,6 +100,14 @@ impl Support {
             }
         }
         support
+    }
+
+    /// No node: what a push has as its other end when nothing takes the reaction.
+    pub fn none(matter: MatterId) -> Self {
+        Self {
+            count: 0,
+            parts: [(matter, Point::default(), 0.0); 4],
+        }
     }
 
     fn add(&mut self, matter: MatterId, node: u32, offset: DVec3, weight: f64) {

@@ -60,3 +60,14 @@ pub struct Contact {
     /// Impulse on `b` along the normal, N·s, ≥ 0: what a solve starts from, and what it found.
     pub impulse: f64,
 }
+
+/// Draws a point of matter to a place in the world: the mouse that pulls (K149).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Pull {
+    /// What is pulled.
+    pub anchor: Anchor,
+    /// Where to, m.
+    pub target: DVec3,
+    /// Greatest force, N, > 0.
+    pub force: f64,
+}

@@ -19,7 +19,7 @@ pub mod state;
 pub use anchor::{Anchor, Local, MatterId, Point};
 pub use bodies::Bodies;
 pub use cast::Cast;
-pub use constraint::{Contact, Tie, TieKind};
+pub use constraint::{Contact, Pull, Tie, TieKind};
 pub use crew::Crew;
 pub use kinematic::Kinematic;
 pub use masses::{Lock, MassNode, Masses};

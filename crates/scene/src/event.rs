@@ -46,6 +46,20 @@ pub enum Happening {
         /// True if this was once too often: it stays frozen.
         frozen: bool,
     },
+    /// A parameter was changed.
+    Changed {
+        /// Which: its group and its name.
+        parameter: String,
+        /// Its value now.
+        value: f64,
+    },
+    /// A parameter was to be changed and was not.
+    Refused {
+        /// Which: its group and its name.
+        parameter: String,
+        /// Why.
+        reason: String,
+    },
 }
 
 impl std::fmt::Display for Happening {
@@ -61,6 +75,10 @@ impl std::fmt::Display for Happening {
             Self::Released { instrument } => write!(f, "{instrument} let go"),
             Self::Slipped { instrument } => write!(f, "{instrument} slipped: pulled too hard"),
             Self::TornOut { instrument } => write!(f, "tissue tore out of {instrument}"),
+            Self::Changed { parameter, value } => write!(f, "{parameter} is now {value}"),
+            Self::Refused { parameter, reason } => {
+                write!(f, "{parameter} stays as it was: {reason}")
+            }
             Self::Quarantined {
                 matter,
                 frozen: false,

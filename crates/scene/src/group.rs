@@ -8,7 +8,7 @@ use glam::DVec3;
 use trocar_collide::{Capsule, Patch, Touch};
 use trocar_dynamics::{
     Anchor, Budget, Cast, Contact, Field, Kinematic, Local, Lock, Masses, MatterId, Nodes, Outcome,
-    State, Tie,
+    Point, Pull, State, Tie,
     solve::{self, Workspace},
 };
 use trocar_math::Pose;
@@ -81,6 +81,8 @@ pub struct Stage<'a> {
     pub slot: &'a [u32],
     /// How the instruments move.
     pub motions: &'a [Motion],
+    /// What the mouse pulls on.
+    pub pulls: &'a [Pull],
     /// Length of the step, s.
     pub dt: f64,
     /// Simulated time at the start of the step, s.
@@ -183,6 +185,11 @@ impl Group {
         }
     }
 
+    /// Takes over a new bound on the substep, s.
+    pub fn set_stable(&mut self, stable: f64) {
+        self.stable = stable;
+    }
+
     /// Takes the members' shares out of the state for the step.
     pub fn borrow(&mut self, state: &mut State) {
         let first = self.nodes.len() - self.members.len();
@@ -202,6 +209,13 @@ impl Group {
     /// Number of contacts in the last substep.
     pub fn contacts(&self) -> usize {
         self.contacts.len()
+    }
+
+    /// Shows each contact of the last substep and its force, N.
+    pub fn see_contacts(&self, mut see: impl FnMut(&Contact, f64)) {
+        for contact in &self.contacts {
+            see(contact, contact.impulse / self.h);
+        }
     }
 
     /// How many substeps a step of `dt` takes.
@@ -345,13 +359,28 @@ impl Group {
         }
     }
 
-    /// Impulses that put ties together and contacts on their hulls at the end of the substep.
+    /// Impulses that put ties together and contacts on their hulls at the end of the substep. The mouse pulls before them: it
+    /// needs the plan that `force` ends with, and whatever it does, ties and contacts must hold after it.
     pub fn aim(&mut self, stage: &Stage<'_>, sub: Sub) {
         let mut cast = Cast {
             matters: &stage.model.matters,
             slot: stage.slot,
             nodes: &mut self.nodes,
         };
+        for pull in stage.pulls {
+            let mine = |(m, bad): (&MatterId, &u32)| *m == pull.anchor.matter && *bad < PATIENCE;
+            if !self.members.iter().zip(&self.bad).any(mine) || !stage.model.has(&pull.anchor) {
+                continue;
+            }
+            let support = cast.support(&pull.anchor);
+            let free = |(m, at, weight): &(MatterId, Point, f64)| {
+                let masses = stage.model.matters[m.index()].masses();
+                (masses.lock(at.node as usize) != Lock::Fixed, *weight)
+            };
+            if can_move(support.parts().iter().map(free)) {
+                solve::pull(&mut cast, pull, &support, sub.h);
+            }
+        }
         let outcome = solve::aim(
             &mut cast,
             &mut self.ties,
@@ -460,14 +489,24 @@ impl Group {
     }
 }
 
-/// True if the touched point can be moved by moving the free corners of its triangle about as far. Next to a fixed corner a
-/// free one has so small a share that to move the point a millimetre it would be flung a metre; there the point
-/// counts as fixed, and what can't be moved is not pushed.
+/// True if a touched point can be moved.
 fn yields(masses: &Masses, touch: &Touch) -> bool {
     let corners = touch.nodes.iter().zip(touch.weights);
-    let free = corners.filter(|(n, _)| masses.lock(**n as usize) != Lock::Fixed);
-    let share: f64 = free.map(|(_, w)| w * w).sum();
-    share > LEAST_SHARE * touch.weights.iter().map(|w| w * w).sum::<f64>()
+    can_move(corners.map(|(n, weight)| (masses.lock(*n as usize) != Lock::Fixed, weight)))
+}
+
+/// True if a point can be moved by moving the free ones of its nodes about as far. Of each node: whether it is free, and its
+/// weight. Next to a fixed corner a free one has so small a share that to move the point a millimetre it would be flung a
+/// metre; there the point counts as fixed, and what can't be moved is not pushed.
+fn can_move(nodes: impl Iterator<Item = (bool, f64)>) -> bool {
+    let (mut share, mut all) = (0.0, 0.0);
+    for (free, weight) in nodes {
+        all += weight * weight;
+        if free {
+            share += weight * weight;
+        }
+    }
+    share > LEAST_SHARE * all
 }
 
 /// Takes all motion and force out of a share.

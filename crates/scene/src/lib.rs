@@ -5,17 +5,31 @@
 //! every input, so that a replay gives the same hash, step for step.
 
 pub mod build;
+pub mod energy;
 pub mod event;
 pub mod file;
 pub mod group;
+mod hash;
+pub mod insight;
 pub mod load;
+pub mod parameter;
+pub mod pick;
+pub mod player;
 pub mod recording;
 pub mod report;
 pub mod simulation;
 pub mod snapshot;
 
+pub use energy::Energy;
 pub use event::Event;
+pub use file::Look;
+pub use insight::{Insight, Views};
 pub use load::{Bundle, Scene, SceneError};
+pub use parameter::{Change, Parameter};
+pub use pick::Pick;
+pub use player::Player;
+pub use recording::Attachment;
 pub use report::{Stage, StepReport, Timings};
 pub use simulation::{Input, Simulation};
 pub use snapshot::SnapshotError;
+pub use trocar_dynamics::Pull;

@@ -1,7 +1,7 @@
 //! Recordings: a scene and everything its hands did, so that an operation can be replayed and proved.
 //!
-//! A file is the word `TROCREC1` and then blocks: length, checksum, contents. The first block holds the
-//! build and the scene with all its files, the others inputs and the hashes they led to. A block is
+//! A file is the word `TROCREC2` and then blocks: length, checksum, contents. The first block holds the
+//! build, the scene with all its files and what was attached, the others inputs and the hashes they led to. A block is
 //! written whole at least twice a second, so a crash costs less than a second, and what was written
 //! before it can be read.
 
@@ -15,7 +15,7 @@ use std::{
 };
 use thiserror::Error;
 
-const MAGIC: &[u8; 8] = b"TROCREC1";
+const MAGIC: &[u8; 8] = b"TROCREC2";
 
 /// Largest block, bytes: scenes carry their meshes.
 const MAX_BLOCK: u32 = 1 << 30;
@@ -69,6 +69,16 @@ pub enum RecordingError {
 struct Header {
     build: String,
     scene: Bundle,
+    attachments: Vec<Attachment>,
+}
+
+/// Something kept with a recording: the exercise it was made for, the level.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Attachment {
+    /// What it is called.
+    pub name: String,
+    /// What it says.
+    pub bytes: Vec<u8>,
 }
 
 /// Inputs of consecutive steps and the hashes after them.
@@ -92,23 +102,38 @@ impl Block {
 /// Writes a recording.
 pub struct Writer {
     path: PathBuf,
-    file: File,
+    sink: Box<dyn Write + Send>,
     block: Block,
     seconds: f64,
     opened: Instant,
 }
 
 impl Writer {
-    /// Starts a recording of `scene`; an existing file is not overwritten.
-    pub fn create(path: impl AsRef<Path>, scene: &Scene) -> Result<Self, RecordingError> {
-        let path = path.as_ref().to_path_buf();
-        let file = File::create_new(&path).map_err(|cause| RecordingError::File {
-            path: path.clone(),
+    /// Starts a recording of `scene`, with what is attached to it; an existing file is not overwritten.
+    pub fn create(
+        path: impl AsRef<Path>,
+        scene: &Scene,
+        attachments: &[Attachment],
+    ) -> Result<Self, RecordingError> {
+        let path = path.as_ref();
+        let file = File::create_new(path).map_err(|cause| RecordingError::File {
+            path: path.to_path_buf(),
             cause,
         })?;
+        Self::to(file, path, scene, attachments)
+    }
+
+    /// Starts a recording into anything that takes bytes; `name` is what errors call it. Every block arrives in one call
+    /// of `write_all`.
+    pub fn to(
+        sink: impl Write + Send + 'static,
+        name: &Path,
+        scene: &Scene,
+        attachments: &[Attachment],
+    ) -> Result<Self, RecordingError> {
         let mut writer = Self {
-            path,
-            file,
+            path: name.to_path_buf(),
+            sink: Box::new(sink),
             block: Block::default(),
             seconds: 0.0,
             opened: Instant::now(),
@@ -116,6 +141,7 @@ impl Writer {
         let header = Header {
             build: BUILD.into(),
             scene: scene.bundle.clone(),
+            attachments: attachments.to_vec(),
         };
         writer.put(MAGIC)?;
         writer.put_block(&header)?;
@@ -172,7 +198,7 @@ impl Writer {
 
     /// One write for each block, so that a reader never sees half of one that was announced.
     fn put(&mut self, bytes: &[u8]) -> Result<(), RecordingError> {
-        self.file.write_all(bytes).map_err(|e| self.error(e))
+        self.sink.write_all(bytes).map_err(|e| self.error(e))
     }
 
     fn error(&self, cause: std::io::Error) -> RecordingError {
@@ -190,6 +216,8 @@ pub struct Recording {
     pub build: String,
     /// The scene with all its files.
     pub scene: Bundle,
+    /// What was attached.
+    pub attachments: Vec<Attachment>,
     /// All complete blocks.
     pub blocks: Vec<Block>,
     /// True if it was finished; otherwise it breaks off after the last complete block.
@@ -235,10 +263,17 @@ impl Recording {
         Ok(Self {
             build: header.build,
             scene: header.scene,
+            attachments: header.attachments,
             blocks,
             complete,
             damaged,
         })
+    }
+
+    /// What was attached under `name`.
+    pub fn attachment(&self, name: &str) -> Option<&[u8]> {
+        let found = self.attachments.iter().find(|a| a.name == name)?;
+        Some(&found.bytes)
     }
 
     /// Number of steps.

@@ -1,29 +1,26 @@
 //! The simulation and its step.
 
 use crate::{
-    Event, Scene, SceneError, StepReport,
-    build::{MAX_SUBSTEPS, Model, pose},
+    Change, Event, Parameter, Scene, SceneError, StepReport,
+    build::{MAX_STEP, Model, pose},
     event::Happening,
     group::{Group, Motion, Stage as GroupStage},
+    parameter::{self, Subject},
     report::{Clock, Stage},
 };
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
-use trocar_dynamics::{Anchor, Budget, Crew, Local, MatterId, Nodes, State};
+use trocar_dynamics::{Budget, Crew, Local, MatterId, Nodes, Pull, State};
 use trocar_math::Pose;
 use trocar_soft::{Net, NodeFlags};
 use trocar_tools::{
-    Grip, Handle,
+    EndoscopeHandle, Eye, Grip, Handle,
     grasper::PARTS,
     grip::{Failure, Zone},
 };
-use xxhash_rust::xxh3::Xxh3;
 
 /// Fewer nodes than this are stepped by one thread; waking another would cost more than it saves.
 const WORTH_SHARING: usize = 4000;
-
-/// The longest step, s. A longer one is cut to it.
-pub const MAX_STEP: f64 = 0.05;
 
 /// Most sweeps in one solve. A hand-written or damaged input that asks for more would never return.
 pub const MAX_ITERATIONS: u32 = 10_000;
@@ -37,24 +34,35 @@ pub struct Input {
     pub iterations: u32,
     /// Where the hands hold the instruments.
     pub handles: Vec<Handle>,
+    /// Where the hand holds the endoscope; none leaves it where it is.
+    pub endoscope: Option<EndoscopeHandle>,
+    /// What the mouse pulls on.
+    pub pulls: Vec<Pull>,
+    /// Parameters to change before the step.
+    pub changes: Vec<Change>,
 }
 
 /// A running scene.
 pub struct Simulation {
-    model: Model,
+    pub(crate) model: Model,
     scene_hash: u64,
-    state: State,
-    steps: u64,
-    handles: Vec<Handle>,
+    pub(crate) state: State,
+    pub(crate) steps: u64,
+    pub(crate) handles: Vec<Handle>,
+    pub(crate) endoscope: Option<EndoscopeHandle>,
+    pub(crate) parameters: Vec<Parameter>,
+    pub(crate) subjects: Vec<Subject>,
+    /// What was pulled on in the last step.
+    pub(crate) pulls: Vec<Pull>,
     motions: Vec<Motion>,
-    grips: Vec<Grip>,
+    pub(crate) grips: Vec<Grip>,
     forces: Vec<DVec3>,
-    groups: Vec<Group>,
+    pub(crate) groups: Vec<Group>,
     slot: Vec<u32>,
     crew: Crew,
     /// The longest step that can be taken in stable substeps, s.
-    longest: f64,
-    report: StepReport,
+    pub(crate) longest: f64,
+    pub(crate) report: StepReport,
 }
 
 impl Simulation {
@@ -69,37 +77,48 @@ impl Simulation {
             }
         }
         let groups = model.groups.iter().map(|g| Group::new(&model, g)).collect();
+        let (parameters, subjects) = parameter::list(&model);
         let mut simulation = Self {
             scene_hash: scene.bundle.hash(),
             state: State::default(),
             steps: 0,
             handles: Vec::new(),
+            endoscope: None,
+            parameters,
+            subjects,
+            pulls: Vec::new(),
             motions: Vec::new(),
             grips: Vec::new(),
             forces: vec![DVec3::ZERO; model.tools.len()],
             groups,
             slot,
             crew: Crew::new(threads),
-            longest: model
-                .groups
-                .iter()
-                .map(|g| g.bounds.safe * f64::from(MAX_SUBSTEPS))
-                .fold(MAX_STEP, f64::min),
+            longest: model.longest_step(),
             report: StepReport::default(),
             model,
         };
-        simulation.restart();
+        simulation.rewind();
         Ok(simulation)
     }
 
-    /// Back to the start.
+    /// Back to the start, with the scene's own parameters.
     pub fn restart(&mut self) {
+        let way = self.way_to(&[]);
+        // The scene has been built with these values, so they can't be refused.
+        let _ = self.assume(&way);
+        self.rewind();
+    }
+
+    /// Back to the start, with parameters as they are.
+    fn rewind(&mut self) {
         self.state = State {
             time: 0.0,
             nodes: self.model.start.clone(),
         };
         self.steps = 0;
         self.handles = self.model.tools.iter().map(|t| t.start).collect();
+        self.endoscope = self.model.endoscope.as_ref().map(|s| s.start);
+        self.pulls.clear();
         self.motions = self
             .handles
             .iter()
@@ -127,6 +146,8 @@ impl Simulation {
     /// One simulated step. Deterministic; allocates nothing once warm, unless something is grasped.
     pub fn step(&mut self, input: &Input) -> &StepReport {
         let mut clock = Clock::start();
+        self.report.events.clear();
+        self.change(&input.changes);
         let dt = usable_step(input.dt, self.model.step).min(self.longest);
         self.follow(input, dt);
         self.lend();
@@ -136,6 +157,7 @@ impl Simulation {
             model: &self.model,
             slot: &self.slot,
             motions: &self.motions,
+            pulls: &self.pulls,
             dt,
             time: self.state.time,
             budget: Budget {
@@ -184,11 +206,19 @@ impl Simulation {
             dt: self.model.step,
             iterations: Budget::default().iterations,
             handles: self.handles.clone(),
+            endoscope: self.endoscope,
+            pulls: Vec::new(),
+            changes: Vec::new(),
         }
     }
 
     /// Instruments follow their handles.
     fn follow(&mut self, input: &Input, dt: f64) {
+        self.pulls.clone_from(&input.pulls);
+        if let (Some(scope), Some(now)) = (&self.model.endoscope, &mut self.endoscope) {
+            let wish = input.endoscope.unwrap_or(*now);
+            *now = scope.endoscope.follow(now, &wish, dt);
+        }
         for (t, tool) in self.model.tools.iter().enumerate() {
             let from = self.handles[t];
             let wish = input.handles.get(t).unwrap_or(&from);
@@ -216,7 +246,6 @@ impl Simulation {
 
     /// Takes the shares back; then grasps, releases and quarantines.
     fn edit(&mut self, dt: f64) {
-        self.report.events.clear();
         self.forces.fill(DVec3::ZERO);
         for group in &mut self.groups {
             group.give_back(&mut self.state);
@@ -328,7 +357,7 @@ impl Simulation {
     }
 
     /// Tells surfaces and nets what is held.
-    fn mark_held(&mut self) {
+    pub(crate) fn mark_held(&mut self) {
         for skin in self.groups.iter_mut().flat_map(|g| &mut g.skins) {
             skin.held.clear();
             for (t, grip) in self.grips.iter().enumerate() {
@@ -384,52 +413,6 @@ impl Simulation {
         }
     }
 
-    /// A number that depends on every bit of what the next step reads.
-    pub fn hash(&self) -> u64 {
-        let mut hash = Hasher(Xxh3::new());
-        hash.count(self.steps);
-        hash.number(self.state.time);
-        for nodes in &self.state.nodes {
-            hash.vectors(&nodes.position);
-            hash.vectors(&nodes.velocity);
-            hash.vectors(&nodes.spin);
-            for q in &nodes.orientation {
-                hash.numbers(&q.to_array());
-            }
-        }
-        for handle in &self.handles {
-            hash.numbers(&handle.to_array());
-        }
-        for grip in &self.grips {
-            hash.number(grip.jaw);
-            hash.vectors(&[grip.load]);
-            hash.count(u64::from(grip.armed));
-            hash.count(grip.holds.len() as u64);
-            for hold in &grip.holds {
-                hash.number(hold.pull);
-                hash.vectors(&[hold.taken, hold.force, hold.tie.impulse]);
-                hash.anchor(&hold.tie.a);
-                hash.anchor(&hold.tie.b);
-            }
-        }
-        for group in &self.groups {
-            for tie in &group.ties[..group.scene_ties] {
-                hash.vectors(&[tie.impulse]);
-            }
-            group.bad.iter().for_each(|n| hash.count(u64::from(*n)));
-            for (matter, capsule, corners, impulse) in &group.warm {
-                hash.count(u64::from(matter.0) << 32 | u64::from(*capsule));
-                corners.iter().for_each(|n| hash.count(u64::from(*n)));
-                hash.number(*impulse);
-            }
-            for (capsule, triangle, side) in group.skins.iter().flat_map(|s| s.patch.sides()) {
-                hash.count(u64::from(*capsule) << 32 | u64::from(*triangle));
-                hash.number(f64::from(*side));
-            }
-        }
-        hash.0.digest()
-    }
-
     /// What does not change.
     pub fn model(&self) -> &Model {
         &self.model
@@ -458,6 +441,17 @@ impl Simulation {
     /// Where instrument `t`'s handle is now.
     pub fn handle(&self, t: usize) -> Handle {
         self.handles[t]
+    }
+
+    /// Where the endoscope's handle is now; none if the scene has no endoscope.
+    pub fn endoscope(&self) -> Option<EndoscopeHandle> {
+        self.endoscope
+    }
+
+    /// What the endoscope sees from there.
+    pub fn eye(&self) -> Option<Eye> {
+        let scope = self.model.endoscope.as_ref()?;
+        Some(scope.endoscope.eye(&self.endoscope?))
     }
 
     /// Where its shaft and jaws are.
@@ -492,13 +486,15 @@ impl Simulation {
         state: State,
         steps: u64,
         handles: Vec<Handle>,
+        endoscope: Option<EndoscopeHandle>,
         grips: Vec<Grip>,
     ) -> &mut [Group] {
-        self.restart();
+        self.rewind();
         self.state = state;
         self.state.nodes.iter_mut().for_each(Nodes::make_ready);
         self.steps = steps;
         self.handles = handles;
+        self.endoscope = endoscope;
         self.grips = grips;
         self.mark_held();
         &mut self.groups
@@ -511,48 +507,8 @@ impl Simulation {
     }
 }
 
-/// Puts numbers into a hash, bit for bit.
-struct Hasher(Xxh3);
-
-impl Hasher {
-    fn count(&mut self, n: u64) {
-        self.0.update(&n.to_le_bytes());
-    }
-
-    fn number(&mut self, x: f64) {
-        self.count(x.to_bits());
-    }
-
-    fn numbers(&mut self, list: &[f64]) {
-        list.iter().for_each(|x| self.number(*x));
-    }
-
-    fn vectors(&mut self, list: &[DVec3]) {
-        list.iter().for_each(|v| self.numbers(&v.to_array()));
-    }
-
-    fn anchor(&mut self, anchor: &Anchor) {
-        self.count(u64::from(anchor.matter.0));
-        match anchor.at {
-            Local::Node(node) => self.count(u64::from(node)),
-            Local::Frame(node, offset) => {
-                self.count(u64::from(node));
-                self.vectors(&[offset]);
-            }
-            Local::Triangle(nodes, weights) => {
-                nodes.iter().for_each(|n| self.count(u64::from(*n)));
-                self.numbers(&weights);
-            }
-            Local::Tetrahedron(nodes, weights) => {
-                nodes.iter().for_each(|n| self.count(u64::from(*n)));
-                self.numbers(&weights);
-            }
-        }
-    }
-}
-
 /// A step that can be taken: `wish` if it is sound, else the nearest one that is.
-fn usable_step(wish: f64, usual: f64) -> f64 {
+pub(crate) fn usable_step(wish: f64, usual: f64) -> f64 {
     if wish.is_finite() && wish > 0.0 {
         wish.clamp(1e-6, MAX_STEP)
     } else {

@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use trocar_collide::patch::Side;
 use trocar_dynamics::{Local, Nodes, State, TieKind};
-use trocar_tools::{Grip, Handle, grasper::PARTS, grip::Hold};
+use trocar_tools::{EndoscopeHandle, Grip, Handle, grasper::PARTS, grip::Hold};
 
-const MAGIC: &[u8; 8] = b"TROCSNP1";
+const MAGIC: &[u8; 8] = b"TROCSNP2";
 
 /// No grip bears more than this, N.
 const MAX_FORCE: f64 = 1e6;
@@ -42,6 +42,9 @@ struct Snapshot {
     steps: u64,
     state: State,
     handles: Vec<Handle>,
+    endoscope: Option<EndoscopeHandle>,
+    /// Parameters that are not what the scene says: index, in ascending order, and value.
+    parameters: Vec<(usize, f64)>,
     grips: Vec<Grip>,
     groups: Vec<GroupPart>,
 }
@@ -55,6 +58,8 @@ impl Simulation {
             steps,
             state: state.clone(),
             handles: handles.to_vec(),
+            endoscope: self.endoscope(),
+            parameters: self.changed().collect(),
             grips: grips.to_vec(),
             groups: groups
                 .iter()
@@ -93,10 +98,14 @@ impl Simulation {
             return Err(SnapshotError::OtherScene);
         }
         self.check(&snapshot)?;
+        let way = self.way_to(&snapshot.parameters);
+        self.assume(&way)
+            .map_err(|_| SnapshotError::Damaged("the scene can't run with its parameters"))?;
         let groups = self.resume(
             snapshot.state,
             snapshot.steps,
             snapshot.handles,
+            snapshot.endoscope,
             snapshot.grips,
         );
         for (group, (impulses, bad, sides, warm)) in groups.iter_mut().zip(snapshot.groups) {
@@ -124,15 +133,27 @@ impl Simulation {
                 b.is_consistent() && a.len() == b.len() && a.frames() == b.frames() && is_sound(b)
             });
         let tools = &self.model().tools;
+        // Following a hand may overshoot a limit by rounding.
+        let near = |a: &[f64], b: &[f64]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-9);
         let same_tools = handles.len() == snapshot.handles.len()
             && grips.len() == snapshot.grips.len()
             && tools.iter().zip(&snapshot.handles).all(|(tool, handle)| {
-                let near = tool.grasper.reachable(handle, handle).to_array();
-                // Following a hand may overshoot a limit by rounding.
-                near.iter()
-                    .zip(handle.to_array())
-                    .all(|(a, b)| (a - b).abs() < 1e-9)
+                let reached = tool.grasper.reachable(handle, handle).to_array();
+                near(&reached, &handle.to_array())
             });
+        let same_eye = match (&self.model().endoscope, &snapshot.endoscope) {
+            (None, None) => true,
+            (Some(scope), Some(handle)) => near(
+                &scope.endoscope.reachable(handle, handle).to_array(),
+                &handle.to_array(),
+            ),
+            _ => false,
+        };
+        let same_parameters = snapshot.parameters.is_sorted_by(|a, b| a.0 < b.0)
+            && snapshot
+                .parameters
+                .iter()
+                .all(|(p, value)| self.objection(*p, *value).is_none());
         let same_groups = groups.len() == snapshot.groups.len()
             && groups
                 .iter()
@@ -157,7 +178,7 @@ impl Simulation {
                     .iter()
                     .all(|hold| hold.tie.a.matter == tool.matter && self.can_hold(hold))
         });
-        if same_nodes && same_tools && same_groups && held {
+        if same_nodes && same_tools && same_eye && same_parameters && same_groups && held {
             Ok(())
         } else {
             Err(SnapshotError::Damaged("it does not fit the scene"))
@@ -167,24 +188,10 @@ impl Simulation {
     /// True if a hold is on the surface of a tissue, and its numbers are sound.
     fn can_hold(&self, hold: &Hold) -> bool {
         let tie = &hold.tie;
-        let Some(tissue) = self
-            .model()
-            .tissues
-            .iter()
-            .find(|t| t.matter == tie.b.matter)
-        else {
-            return false;
-        };
-        let nodes = self.model().start[tissue.matter.index()].len() as u32;
-        let on_tissue = match tie.b.at {
-            Local::Node(n) => n < nodes,
-            Local::Triangle(corners, weights) => {
-                corners.iter().all(|n| *n < nodes)
-                    && weights.iter().all(|w| (-1e-9..=1.0 + 1e-9).contains(w))
-                    && (weights.iter().sum::<f64>() - 1.0).abs() < 1e-9
-            }
-            Local::Frame(..) | Local::Tetrahedron(..) => false,
-        };
+        let tissues = &self.model().tissues;
+        let on_tissue = tissues.iter().any(|t| t.matter == tie.b.matter)
+            && matches!(tie.b.at, Local::Node(_) | Local::Triangle(..))
+            && self.model().has(&tie.b);
         let on_tool = matches!(tie.a.at, Local::Frame(part, offset)
             if (part as usize) < PARTS && offset.length() <= MAX_REACH);
         on_tissue

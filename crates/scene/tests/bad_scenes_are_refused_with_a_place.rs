@@ -65,6 +65,11 @@ v = [0, 0, 0.1]
 rows = 5
 columns = 5
 material = { mass = 0.001, damping = 0.1, stiffness = 20, memory = 5 }
+[endoscope]
+trocar = [0, 0.15, 0.2]
+target = [0, 0, 0]
+depth = 0.1
+optics = 30
 "#;
 
 /// Reads and builds.
@@ -184,6 +189,31 @@ const CASES: &[Case] = &[
     (49, "tube = { path = [[0, nan, 0], [0.1, 0.1, 0]], radii = [[0.01, 0.01]] }", (49, 0), "not a usable position"),
     (49, "tube = { path = [[0, 0.1, 0]], radii = [[0.01, 0.01]] }", (49, 0), "the path has 1 point"),
     (49, "", (47, 0), "a mesh or a tube"),
+    // The endoscope.
+    (59, "trocar = [0, 150, 200]", (59, 10), "trocar is out of range"),
+    (59, "trocar = [0, nan, 0.2]", (59, 10), "trocar is out of range"),
+    (60, "target = [0, inf, 0]", (60, 10), "target is out of range"),
+    (60, "target = [0, 0.15, 0.2]", (60, 10), "the same point"),
+    (61, "depth = 100", (61, 9), "does not reach a depth of 100"),
+    (61, "depth = nan", (61, 9), "does not reach"),
+    (61, "depth = 0.1\ndepths = [0.02, 300]", (62, 10), "a depth of 300"),
+    (61, "depth = 0.1\ndepths = [0.2, 0.1]", (58, 0), "in that order"),
+    (61, "depth = 0.1\nyaw = [0.5, 1]", (61, 9), "does not reach"),
+    (61, "depth = 0.1\npitch = [-2, 2]", (58, 0), "quarter turn"),
+    (62, "optics = 90", (62, 10), "optics of 90"),
+    (62, "optics = nan", (62, 10), "do not exist"),
+    (62, "optics = \"steep\"", (62, 10), "invalid type"),
+    (62, "field_of_view = 170", (62, 17), "out of range"),
+    (62, "zoom = [3, 1]", (62, 8), "a zoom from 3.0 to 1.0"),
+    (62, "zoom = [0.5, 2]", (62, 8), "out of range"),
+    (62, "zoom = [1, nan]", (62, 8), "out of range"),
+    (62, "radius = 5", (62, 10), "a radius of 5"),
+    (62, "speed = -1", (62, 9), "a speed of -1"),
+    (62, "sharpness = 2", (62, 1), "unknown field `sharpness`"),
+    // Looks and sources.
+    (10, "look = \"spleen\"", (10, 8), "unknown variant `spleen`"),
+    (48, "name = \"vein\"\nlook = 3", (49, 0), ""),
+    (15, "source = \" \"", (15, 10), "the source is empty"),
     // Materials.
     (12, "mass = -0.0005", (12, 8), "not between 1e-9 and 1000"),
     (12, "mass = 0", (12, 8), "not between 1e-9 and 1000"),

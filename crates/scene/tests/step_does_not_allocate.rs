@@ -3,11 +3,13 @@
 mod common;
 
 use common::{busy, gallbladder, operation, simulation, theatre};
+use glam::DVec3;
 use std::{
     alloc::{GlobalAlloc, Layout, System},
     sync::atomic::{AtomicBool, AtomicUsize, Ordering},
 };
-use trocar_scene::{Input, Simulation};
+use trocar_dynamics::Anchor;
+use trocar_scene::{Input, Insight, Pull, Simulation, Views};
 
 /// The system's allocator, with a counter that runs while it is armed.
 struct Counting;
@@ -63,6 +65,7 @@ fn a_warm_step_takes_no_memory() {
     the_counter_counts();
     pushing_and_pulling_a_gall_bladder_takes_no_memory();
     two_threads_take_no_memory_either();
+    the_mouse_and_the_endoscope_take_no_memory();
 }
 
 fn the_counter_counts() {
@@ -124,4 +127,46 @@ fn two_threads_take_no_memory_either() {
     }
     assert_eq!(allocations(&mut simulation, &inputs), 0);
     assert!(simulation.report().events.is_empty());
+}
+
+fn the_mouse_and_the_endoscope_take_no_memory() {
+    let scene = gallbladder();
+    let mut simulation = simulation(&scene, 1);
+    let matter = simulation.model().tissues[0].matter;
+    let inputs: Vec<Input> = (0..200)
+        .map(|k| {
+            let mut input = simulation.idle_input();
+            let (s, c) = trocar_math::real::sin_cos(f64::from(k) * 0.05);
+            if let Some(handle) = &mut input.endoscope {
+                handle.yaw += 0.1 * s;
+            }
+            for node in [20, 30] {
+                input.pulls.push(Pull {
+                    anchor: Anchor::node(matter, node),
+                    target: DVec3::new(s, c, 0.0) * 0.05,
+                    force: 0.5,
+                });
+            }
+            input
+        })
+        .collect();
+    allocations(&mut simulation, &inputs);
+    assert_eq!(allocations(&mut simulation, &inputs), 0);
+    let mut insight = Insight::default();
+    let views = Views {
+        nodes: true,
+        elements: true,
+        contacts: true,
+        forces: true,
+        anchors: true,
+        frames: true,
+    };
+    simulation.insight(views, &mut insight);
+    COUNT.store(0, Ordering::SeqCst);
+    ARMED.store(true, Ordering::SeqCst);
+    simulation.insight(views, &mut insight);
+    let energy = simulation.energy();
+    ARMED.store(false, Ordering::SeqCst);
+    assert_eq!(COUNT.load(Ordering::SeqCst), 0);
+    assert!(energy.total().is_finite());
 }

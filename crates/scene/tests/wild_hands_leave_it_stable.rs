@@ -336,7 +336,7 @@ proptest! {
         let (simulation, rest) = &mut *guard;
         simulation.restore(rest).unwrap();
         for (handles, dt, iterations, times) in moves {
-            let input = Input { dt, iterations, handles };
+            let input = Input { dt, iterations, handles, ..simulation.idle_input() };
             for _ in 0..times {
                 simulation.step(&input);
                 prop_assert!(is_sound(simulation, 1e4));

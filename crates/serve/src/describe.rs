@@ -1,23 +1,32 @@
-//! What a page is told about a scene before the first frame.
+//! What a page is told about a scene before the first frame, and about exercises and results.
+
+mod train;
+
+pub use train::{exercise, marker, notice, profile, result_detail, result_row, task};
 
 use crate::wire::{
-    BodyDescription, CameraDescription, InstrumentDescription, Limits, SceneDescription,
-    SceneryDescription, TissueDescription,
+    BodyDescription, CameraDescription, EndoscopeDescription, EndoscopeHandle, EndoscopeLimits,
+    InstrumentDescription, Limits, Look, Parameter, SceneDescription, SceneryDescription,
+    TissueDescription,
 };
 use glam::DVec3;
 use trocar_scene::{
-    Stage,
-    build::{Backdrop, Model, Tissue, Tool},
+    Simulation, Stage,
+    build::{Backdrop, Model, Scope, Tissue, Tool},
 };
 
 /// How long a shaft is drawn, m: that of a laparoscopic instrument. Only what is inside the body touches anything.
 const SHAFT_LENGTH: f64 = 0.35;
 
 /// Describes a scene.
-pub fn scene(model: &Model) -> SceneDescription {
+pub fn scene(simulation: &Simulation, about: &str) -> SceneDescription {
+    let model = simulation.model();
     let camera = &model.camera;
     SceneDescription {
         name: model.name.clone(),
+        about: about.into(),
+        hash: format!("{:016x}", simulation.scene_hash()),
+        calibrated: model.is_calibrated(),
         step: model.step,
         tissues: model.tissues.iter().map(|t| tissue(model, t)).collect(),
         scenery: model.backdrops.iter().map(scenery).collect(),
@@ -31,6 +40,7 @@ pub fn scene(model: &Model) -> SceneDescription {
             })
             .collect(),
         instruments: model.tools.iter().map(instrument).collect(),
+        endoscope: model.endoscope.as_ref().map(endoscope),
         camera: CameraDescription {
             eye: camera.eye,
             target: camera.target,
@@ -41,12 +51,28 @@ pub fn scene(model: &Model) -> SceneDescription {
     }
 }
 
+/// What can be changed, with its values now.
+pub fn parameters(simulation: &Simulation) -> Vec<Parameter> {
+    let told = |p: &trocar_scene::Parameter| Parameter {
+        group: p.group.clone(),
+        name: p.name.clone(),
+        unit: p.unit.into(),
+        about: p.about.into(),
+        least: p.least,
+        greatest: p.greatest,
+        value: p.value,
+        start: p.start,
+    };
+    simulation.parameters().iter().map(told).collect()
+}
+
 /// Only the surface: central nodes come first, have no triangles and are not sent.
 fn tissue(model: &Model, tissue: &Tissue) -> TissueDescription {
     let surface = &model.start[tissue.matter.index()].position[tissue.first as usize..];
     TissueDescription {
         name: tissue.name.clone(),
         colour: tissue.colour,
+        look: look(tissue.look),
         vertices: surface.len() as u32,
         triangles: tissue
             .triangles
@@ -62,9 +88,29 @@ fn scenery(backdrop: &Backdrop) -> SceneryDescription {
     SceneryDescription {
         name: backdrop.name.clone(),
         colour: backdrop.colour,
+        look: look(backdrop.look),
         opacity: backdrop.opacity,
         positions: flat(&backdrop.surface.positions),
         triangles: backdrop.surface.triangles.as_flattened().to_vec(),
+    }
+}
+
+fn look(look: trocar_scene::Look) -> Look {
+    use trocar_scene::Look as Of;
+    match look {
+        Of::Plain => Look::Plain,
+        Of::Liver => Look::Liver,
+        Of::GallBladder => Look::GallBladder,
+        Of::Duct => Look::Duct,
+        Of::Vein => Look::Vein,
+        Of::Artery => Look::Artery,
+        Of::Fat => Look::Fat,
+        Of::Bowel => Look::Bowel,
+        Of::Peritoneum => Look::Peritoneum,
+        Of::Membrane => Look::Membrane,
+        Of::Muscle => Look::Muscle,
+        Of::Steel => Look::Steel,
+        Of::Plastic => Look::Plastic,
     }
 }
 
@@ -88,6 +134,32 @@ fn instrument(tool: &Tool) -> InstrumentDescription {
     }
 }
 
+fn endoscope(scope: &Scope) -> EndoscopeDescription {
+    let endoscope = &scope.endoscope;
+    let limits = &endoscope.limits;
+    let [yaw, pitch, depth, roll, horizon, zoom] = scope.start.to_array();
+    EndoscopeDescription {
+        trocar: endoscope.trocar.position.to_array(),
+        radius: endoscope.radius,
+        optics: endoscope.optics,
+        field_of_view: endoscope.field_of_view,
+        limits: EndoscopeLimits {
+            yaw: limits.yaw,
+            pitch: limits.pitch,
+            depth: limits.depth,
+            zoom: limits.zoom,
+        },
+        handle: EndoscopeHandle {
+            yaw,
+            pitch,
+            depth,
+            roll,
+            horizon,
+            zoom,
+        },
+    }
+}
+
 fn flat(points: &[DVec3]) -> Vec<f32> {
     points.iter().flat_map(|p| p.as_vec3().to_array()).collect()
 }
@@ -100,8 +172,10 @@ mod tests {
     #[test]
     fn every_triangle_has_its_corners_among_the_vertices() {
         let simulation = sample::simulation();
-        let scene = scene(simulation.model());
+        let scene = scene(&simulation, "A bench.");
         assert_eq!((scene.name.as_str(), scene.step), ("Bench top", 0.002));
+        assert_eq!(scene.about, "A bench.");
+        assert_eq!(scene.hash.len(), 16);
         let bag = &scene.tissues[0];
         assert_eq!(bag.positions.len(), 3 * bag.vertices as usize);
         assert!(bag.triangles.iter().all(|n| *n < bag.vertices));
@@ -116,6 +190,9 @@ mod tests {
         );
         assert_eq!(scene.bodies[0].name, "block");
         assert_eq!(scene.instruments[0].handle.depth, 0.05);
+        let scope = scene.endoscope.unwrap();
+        assert_eq!((scope.handle.depth, scope.handle.zoom), (0.1, 1.0));
+        assert!((scope.optics - 30f64.to_radians()).abs() < 1e-12);
         assert_eq!(scene.stages.len(), Stage::COUNT);
     }
 }

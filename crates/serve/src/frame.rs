@@ -2,28 +2,34 @@
 //!
 //! | what | as |
 //! |---|---|
-//! | magic `TRF1` | u32 |
+//! | magic `TRF2` | u32 |
 //! | number of the frame | u32 |
 //! | input sequence: the last one of the controller that a step has used | u32 |
-//! | flags: bit 0 paused, bit 1 slow | u32 |
+//! | flags: 1 paused, 2 slow, 4 at the end of a replay | u32 |
 //! | simulated time, s | f64 |
 //! | rate: simulated seconds per second | f32 |
 //! | cost of a step, µs | f32 |
+//! | of the last step: error of `aim`, m; its iterations; error of `correct`, m/s | f32, u32, f32 |
+//! | contacts, substeps | u32, u32 |
+//! | energy, J: kinetic, gravity, elastic | 3 f32 |
 //! | stages: their number, µs per step of each | u32, f32 … |
+//! | eye: whether there is one (0 or 1); its pose, field of view, rad, and how the endoscope is held | u32; 7 + 1 + 6 f32 |
 //! | tissues: their number; of each the number of vertices and their positions, m | u32; u32, 3 f32 … |
 //! | bodies: their number; of each position and quaternion x y z w | u32; 7 f32 … |
 //! | instruments: their number; of each the poses of shaft and jaws, handle, force (N), points held | u32; 3·7 + 5 + 3 f32, u32 … |
 
-use glam::{DQuat, DVec3};
-use thiserror::Error;
+use crate::binary::{Reader, Writer};
 use trocar_math::Pose;
 use trocar_scene::{Simulation, Stage};
 
-/// "TRF1", read as a little-endian u32.
-pub const MAGIC: u32 = 0x3146_5254;
+pub use crate::binary::BinaryError;
+
+/// "TRF2", read as a little-endian u32.
+pub const MAGIC: u32 = 0x3246_5254;
 
 const PAUSED: u32 = 1;
 const SLOW: u32 = 1 << 1;
+const AT_END: u32 = 1 << 2;
 
 /// Bytes of a pose, of an instrument, and of the least tissue.
 const POSE: usize = 4 * 7;
@@ -41,6 +47,8 @@ pub struct Head {
     pub paused: bool,
     /// The machine can't keep up: simulated time runs slower than the clock.
     pub slow: bool,
+    /// A replay has come to its end.
+    pub at_end: bool,
     /// Simulated seconds per second of the clock.
     pub rate: f32,
     /// Mean cost of recent steps, µs.
@@ -51,19 +59,35 @@ pub struct Head {
 
 /// Writes the frame of this moment into `out`, whose memory is reused.
 pub fn encode(out: &mut Vec<u8>, head: &Head, simulation: &Simulation) {
-    out.clear();
     let model = simulation.model();
     let state = simulation.state();
-    let mut w = Writer { out };
-    w.u32(MAGIC);
+    let report = simulation.report();
+    let energy = simulation.energy();
+    let flag = |set: bool, bit: u32| if set { bit } else { 0 };
+    let mut w = Writer::new(out, MAGIC);
     w.u32(head.number);
     w.u32(head.input_sequence);
-    w.u32(if head.paused { PAUSED } else { 0 } | if head.slow { SLOW } else { 0 });
-    w.out.extend_from_slice(&state.time.to_le_bytes());
-    w.f32(head.rate);
-    w.f32(head.step_cost);
+    w.u32(flag(head.paused, PAUSED) | flag(head.slow, SLOW) | flag(head.at_end, AT_END));
+    w.f64(state.time);
+    w.f32(head.rate.into());
+    w.f32(head.step_cost.into());
+    w.f32(report.aim.error);
+    w.count(report.aim.iterations as usize);
+    w.f32(report.correct.error);
+    w.count(report.contacts);
+    w.u32(report.substeps);
+    w.floats(&[energy.kinetic, energy.gravity, energy.elastic]);
     w.count(head.stage_costs.len());
-    head.stage_costs.iter().for_each(|c| w.f32(*c));
+    head.stage_costs.iter().for_each(|c| w.f32((*c).into()));
+    match simulation.eye().zip(simulation.endoscope()) {
+        None => w.u32(0),
+        Some((eye, handle)) => {
+            w.u32(1);
+            w.pose(eye.pose.position, eye.pose.rotation);
+            w.f32(eye.field_of_view);
+            w.floats(&handle.to_array());
+        }
+    }
     w.count(model.tissues.len());
     for tissue in &model.tissues {
         let surface = &state.nodes[tissue.matter.index()].position[tissue.first as usize..];
@@ -90,43 +114,9 @@ pub fn encode(out: &mut Vec<u8>, head: &Head, simulation: &Simulation) {
         {
             w.pose(position, rotation);
         }
-        simulation
-            .handle(t)
-            .to_array()
-            .into_iter()
-            .for_each(|x| w.f32(x as f32));
+        w.floats(&simulation.handle(t).to_array());
         w.vector(simulation.force(t));
         w.count(simulation.grip(t).holds.len());
-    }
-}
-
-struct Writer<'a> {
-    out: &'a mut Vec<u8>,
-}
-
-impl Writer<'_> {
-    fn u32(&mut self, x: u32) {
-        self.out.extend_from_slice(&x.to_le_bytes());
-    }
-
-    fn count(&mut self, n: usize) {
-        self.u32(n as u32);
-    }
-
-    fn f32(&mut self, x: f32) {
-        self.out.extend_from_slice(&x.to_le_bytes());
-    }
-
-    fn vector(&mut self, v: DVec3) {
-        v.to_array().into_iter().for_each(|x| self.f32(x as f32));
-    }
-
-    fn pose(&mut self, position: DVec3, rotation: DQuat) {
-        self.vector(position);
-        rotation
-            .to_array()
-            .into_iter()
-            .for_each(|x| self.f32(x as f32));
     }
 }
 
@@ -140,12 +130,44 @@ pub struct Frame {
     pub head: Head,
     /// Simulated time, s.
     pub time: f64,
+    /// What the last step achieved.
+    pub step: StepFrame,
+    /// What the endoscope sees.
+    pub eye: Option<EyeFrame>,
     /// Positions of the vertices of each tissue, m.
     pub tissues: Vec<Vec<[f32; 3]>>,
     /// Pose of each body.
     pub bodies: Vec<WirePose>,
     /// The instruments.
     pub instruments: Vec<InstrumentFrame>,
+}
+
+/// What the last step achieved, in a frame.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct StepFrame {
+    /// What `aim` left, m.
+    pub aim_error: f32,
+    /// How often it went round.
+    pub aim_iterations: u32,
+    /// What `correct` left, m/s.
+    pub correct_error: f32,
+    /// Contacts in the last substep.
+    pub contacts: u32,
+    /// Substeps of the group that needed most.
+    pub substeps: u32,
+    /// Kinetic, gravity, elastic, J.
+    pub energy: [f32; 3],
+}
+
+/// What the endoscope sees, in a frame.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct EyeFrame {
+    /// It looks along −z, and y is up in the picture.
+    pub pose: WirePose,
+    /// Whole angle of the round picture, rad.
+    pub field_of_view: f32,
+    /// Handle as now reached: yaw, pitch, depth, roll, horizon, zoom.
+    pub handle: [f32; 6],
 }
 
 /// An instrument in a frame.
@@ -161,30 +183,9 @@ pub struct InstrumentFrame {
     pub grasped: u32,
 }
 
-/// What is wrong with a frame.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-pub enum FrameError {
-    /// It does not begin with [`MAGIC`].
-    #[error("this is not a frame: it begins with {0:#x}")]
-    Foreign(u32),
-    /// It ends too early.
-    #[error("the frame is cut short at byte {0}")]
-    Short(usize),
-    /// It goes on after its end.
-    #[error("the frame has {0} bytes too many")]
-    Long(usize),
-    /// A number in it is not finite.
-    #[error("the frame has a number that is not finite before byte {0}")]
-    NotFinite(usize),
-}
-
 /// Reads a frame, checking every length and that every number is finite.
-pub fn decode(bytes: &[u8]) -> Result<Frame, FrameError> {
-    let mut r = Reader { bytes, at: 0 };
-    let magic = r.u32()?;
-    if magic != MAGIC {
-        return Err(FrameError::Foreign(magic));
-    }
+pub fn decode(bytes: &[u8]) -> Result<Frame, BinaryError> {
+    let mut r = Reader::new(bytes, MAGIC)?;
     let mut head = Head {
         number: r.u32()?,
         input_sequence: r.u32()?,
@@ -193,11 +194,17 @@ pub fn decode(bytes: &[u8]) -> Result<Frame, FrameError> {
     let flags = r.u32()?;
     head.paused = flags & PAUSED != 0;
     head.slow = flags & SLOW != 0;
-    let time = f64::from_le_bytes(r.take()?);
-    r.check(time)?;
+    head.at_end = flags & AT_END != 0;
+    let time = r.f64()?;
     [head.rate, head.step_cost] = r.floats()?;
-    for i in 0..r.count(4)? {
-        let [cost] = r.floats()?;
+    let mut step = StepFrame::default();
+    [step.aim_error] = r.floats()?;
+    step.aim_iterations = r.u32()?;
+    [step.correct_error] = r.floats()?;
+    step.contacts = r.u32()?;
+    step.substeps = r.u32()?;
+    step.energy = r.floats()?;
+    for (i, [cost]) in r.rows()?.into_iter().enumerate() {
         if let Some(stage) = head.stage_costs.get_mut(i) {
             *stage = cost;
         }
@@ -205,19 +212,22 @@ pub fn decode(bytes: &[u8]) -> Result<Frame, FrameError> {
     let mut frame = Frame {
         head,
         time,
+        step,
         ..Frame::default()
     };
+    if r.u32()? != 0 {
+        let pose = r.floats()?;
+        let [field_of_view] = r.floats()?;
+        frame.eye = Some(EyeFrame {
+            pose,
+            field_of_view,
+            handle: r.floats()?,
+        });
+    }
     for _ in 0..r.count(TISSUE)? {
-        let vertices = r.count(4 * 3)?;
-        frame.tissues.push(
-            (0..vertices)
-                .map(|_| r.floats())
-                .collect::<Result<_, _>>()?,
-        );
+        frame.tissues.push(r.rows()?);
     }
-    for _ in 0..r.count(POSE)? {
-        frame.bodies.push(r.floats()?);
-    }
+    frame.bodies = r.rows()?;
     for _ in 0..r.count(INSTRUMENT)? {
         frame.instruments.push(InstrumentFrame {
             poses: [r.floats()?, r.floats()?, r.floats()?],
@@ -226,56 +236,8 @@ pub fn decode(bytes: &[u8]) -> Result<Frame, FrameError> {
             grasped: r.u32()?,
         });
     }
-    match bytes.len() - r.at {
-        0 => Ok(frame),
-        left => Err(FrameError::Long(left)),
-    }
-}
-
-struct Reader<'a> {
-    bytes: &'a [u8],
-    at: usize,
-}
-
-impl Reader<'_> {
-    fn take<const N: usize>(&mut self) -> Result<[u8; N], FrameError> {
-        let taken = self.bytes[self.at..]
-            .first_chunk()
-            .ok_or(FrameError::Short(self.bytes.len()))?;
-        self.at += N;
-        Ok(*taken)
-    }
-
-    fn u32(&mut self) -> Result<u32, FrameError> {
-        self.take().map(u32::from_le_bytes)
-    }
-
-    /// A number of things of at least `size` bytes: never more than the rest can hold, so that no message makes
-    /// us reserve more memory than it has bytes.
-    fn count(&mut self, size: usize) -> Result<usize, FrameError> {
-        let count = self.u32()? as usize;
-        if count > (self.bytes.len() - self.at) / size {
-            return Err(FrameError::Short(self.bytes.len()));
-        }
-        Ok(count)
-    }
-
-    fn floats<const N: usize>(&mut self) -> Result<[f32; N], FrameError> {
-        let mut floats = [0.0; N];
-        for x in &mut floats {
-            *x = f32::from_le_bytes(self.take()?);
-            self.check((*x).into())?;
-        }
-        Ok(floats)
-    }
-
-    fn check(&self, x: f64) -> Result<(), FrameError> {
-        if x.is_finite() {
-            Ok(())
-        } else {
-            Err(FrameError::NotFinite(self.at))
-        }
-    }
+    r.end()?;
+    Ok(frame)
 }
 
 #[cfg(test)]
@@ -290,6 +252,7 @@ mod tests {
             input_sequence: 3,
             paused: true,
             slow: true,
+            at_end: true,
             rate: 0.5,
             step_cost: 120.0,
             stage_costs: std::array::from_fn(|i| i as f32),
@@ -309,6 +272,12 @@ mod tests {
         let (head, bytes) = frame_of(&simulation);
         let frame = decode(&bytes).unwrap();
         assert_eq!((frame.head, frame.time), (head, simulation.state().time));
+        assert_eq!(frame.step.substeps, simulation.report().substeps);
+        assert!(frame.step.substeps > 0);
+        let eye = frame.eye.unwrap();
+        let handle = simulation.endoscope().unwrap().to_array();
+        assert_eq!(eye.handle, handle.map(|x| x as f32));
+        assert!(eye.field_of_view > 0.5);
         let model = simulation.model();
         assert_eq!(frame.tissues.len(), 1);
         let tissue = &model.tissues[0];
@@ -342,10 +311,10 @@ mod tests {
         }
         let mut long = bytes.clone();
         long.push(0);
-        assert_eq!(decode(&long), Err(FrameError::Long(1)));
+        assert_eq!(decode(&long), Err(BinaryError::Long(1)));
         let mut nan = bytes;
         nan[24..28].copy_from_slice(&f32::NAN.to_le_bytes());
-        assert_eq!(decode(&nan), Err(FrameError::NotFinite(28)));
+        assert_eq!(decode(&nan), Err(BinaryError::NotFinite(28)));
     }
 
     proptest! {

@@ -2,8 +2,10 @@
 //!
 //! A page of a stranger, open in the same browser, can reach a server on the loopback address: by a name that it
 //! makes point there (so Host is checked on every request) or by a WebSocket or a form (so Origin is checked on
-//! those). Programs that are no browsers send no Origin and could send any: they are not what this keeps out.
+//! those, and what changes something must be JSON, which no form sends). Programs that are no browsers send no Origin
+//! and could send any: they are not what this keeps out.
 
+use crate::house::Refusal;
 use axum::{
     extract::{Request, State},
     http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header},
@@ -16,8 +18,14 @@ use std::{net::SocketAddr, sync::Arc};
 const POLICY: &str = "default-src 'self'; script-src 'self'; style-src 'self'; connect-src 'self' ws:; \
     img-src 'self' data:; object-src 'none'; base-uri 'none'; frame-ancestors 'none'";
 
-/// Where the WebSocket is.
-pub const SOCKET: &str = "/ws";
+/// Where the WebSockets are.
+const SOCKETS: &str = "/ws/";
+
+/// Where things can be changed.
+const API: &str = "/api/";
+
+/// Largest body of a request, bytes.
+pub const MAX_BODY: usize = 16 << 10;
 
 /// The names under which this server may be asked.
 #[derive(Clone, Debug)]
@@ -77,32 +85,57 @@ pub async fn check(State(names): State<Names>, request: Request, next: Next) -> 
 }
 
 /// Why a request is refused; none if it may pass.
-fn refuse(names: &Names, request: &Request) -> Option<(StatusCode, &'static str)> {
-    let Some(host) = only(request.headers(), header::HOST) else {
-        return Some((StatusCode::BAD_REQUEST, "A request needs one Host.\n"));
+fn refuse(names: &Names, request: &Request) -> Option<Refusal> {
+    let headers = request.headers();
+    let path = request.uri().path();
+    let refusal = |status, text: &str| Some(Refusal::new(status, text));
+    let Some(host) = only(headers, header::HOST) else {
+        return refusal(StatusCode::BAD_REQUEST, "A request needs one Host.");
     };
     // A request may also name its host in the first line.
     let target = request.uri().authority().map_or(host, |a| a.as_str());
     if !names.contain(host) || !names.contain(target) {
-        return Some((
+        return refusal(
             StatusCode::FORBIDDEN,
-            "This server is not known by that name. Use the address it printed when it started.\n",
-        ));
+            "This server is not known by that name. Use the address it printed when it started.",
+        );
     }
-    let reads = matches!(*request.method(), Method::GET | Method::HEAD);
-    if (!reads || request.uri().path() == SOCKET) && !is_own_origin(request.headers(), host) {
-        return Some((
+    let method = request.method();
+    let reads = matches!(*method, Method::GET | Method::HEAD);
+    if (!reads || path.starts_with(SOCKETS)) && !is_own_origin(headers, host) {
+        return refusal(
             StatusCode::FORBIDDEN,
-            "Only the page of this server may do that.\n",
-        ));
+            "Only the page of this server may do that.",
+        );
     }
-    if !reads {
-        return Some((
+    if reads {
+        return None;
+    }
+    let changes = matches!(*method, Method::POST | Method::PATCH | Method::DELETE);
+    if !changes || !path.starts_with(API) {
+        return refusal(
             StatusCode::METHOD_NOT_ALLOWED,
-            "This server only answers GET.\n",
-        ));
+            "Nothing can be changed here.",
+        );
+    }
+    if *method != Method::DELETE && !is_json(headers) {
+        return refusal(
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            "What changes something must be application/json.",
+        );
+    }
+    let length = only(headers, header::CONTENT_LENGTH).and_then(|l| l.parse::<usize>().ok());
+    if length.is_some_and(|l| l > MAX_BODY) {
+        return refusal(StatusCode::PAYLOAD_TOO_LARGE, "That is too much.");
     }
     None
+}
+
+fn is_json(headers: &HeaderMap) -> bool {
+    only(headers, header::CONTENT_TYPE).is_some_and(|kind| {
+        let kind = kind.split(';').next().unwrap_or_default();
+        kind.trim().eq_ignore_ascii_case("application/json")
+    })
 }
 
 /// True if the request comes from a page of this very host, or from no page.
@@ -133,7 +166,7 @@ mod tests {
             request = request.header(*name, *value);
         }
         let names = Names::of("127.0.0.1:8080".parse().unwrap());
-        refuse(&names, &request.body(Body::empty()).unwrap()).map_or(200, |r| r.0.as_u16())
+        refuse(&names, &request.body(Body::empty()).unwrap()).map_or(200, |r| r.status.as_u16())
     }
 
     #[test]
@@ -174,9 +207,9 @@ mod tests {
     #[test]
     fn only_our_page_may_open_the_socket() {
         let host = ("host", "127.0.0.1:8080");
-        assert_eq!(status("GET", "/ws", &[host]), 200);
+        assert_eq!(status("GET", "/ws/1", &[host]), 200);
         assert_eq!(
-            status("GET", "/ws", &[host, ("origin", "http://127.0.0.1:8080")]),
+            status("GET", "/ws/1", &[host, ("origin", "http://127.0.0.1:8080")]),
             200
         );
         for origin in [
@@ -188,7 +221,7 @@ mod tests {
             "",
         ] {
             assert_eq!(
-                status("GET", "/ws", &[host, ("origin", origin)]),
+                status("GET", "/ws/1", &[host, ("origin", origin)]),
                 403,
                 "{origin}"
             );
@@ -198,20 +231,35 @@ mod tests {
             ("origin", "http://127.0.0.1:8080"),
             ("origin", "http://127.0.0.1:8080"),
         ];
-        assert_eq!(status("GET", "/ws", &twice), 403);
+        assert_eq!(status("GET", "/ws/1", &twice), 403);
     }
 
     #[test]
-    fn nothing_but_get_is_answered() {
+    fn only_json_from_our_page_changes_anything_and_only_below_api() {
         let host = ("host", "127.0.0.1:8080");
+        let json = ("content-type", "application/json; charset=utf-8");
+        let evil = ("origin", "http://evil.example");
         for method in ["POST", "PUT", "DELETE", "OPTIONS", "PATCH"] {
-            assert_eq!(status(method, "/", &[host]), 405, "{method}");
-            assert_eq!(
-                status(method, "/", &[host, ("origin", "http://evil.example")]),
-                403,
-                "{method}"
-            );
+            assert_eq!(status(method, "/", &[host, json]), 405, "{method}");
+            assert_eq!(status(method, "/ws/1", &[host, json]), 405, "{method}");
+            for path in ["/", "/api/profiles"] {
+                assert_eq!(status(method, path, &[host, json, evil]), 403, "{method}");
+            }
         }
+        for method in ["PUT", "OPTIONS", "TRACE"] {
+            assert_eq!(status(method, "/api/profiles", &[host, json]), 405);
+        }
+        for method in ["POST", "PATCH"] {
+            assert_eq!(status(method, "/api/profiles", &[host, json]), 200);
+            for kind in ["text/plain", "application/x-www-form-urlencoded", ""] {
+                let kind = ("content-type", kind);
+                assert_eq!(status(method, "/api/profiles", &[host, kind]), 415);
+            }
+            assert_eq!(status(method, "/api/profiles", &[host]), 415);
+            let long = ("content-length", "16385");
+            assert_eq!(status(method, "/api/profiles", &[host, json, long]), 413);
+        }
+        assert_eq!(status("DELETE", "/api/profiles/1", &[host]), 200);
     }
 
     #[test]

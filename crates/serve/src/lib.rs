@@ -1,22 +1,35 @@
-//! The server: a simulation against the clock, its page and its WebSocket.
+//! The server: several operations against the clock, their page, their WebSockets and their records.
 //!
 //! [`serve`] runs until Ctrl-C; [`Server`] runs inside another program, for tests and benches. The protocol is in
-//! [`wire`] (JSON) and [`frame`] (binary).
+//! [`wire`] (JSON), [`frame`] and [`insight`] (binary).
 //!
 //! ```text
+//!           ┌─ an operation ────────────────────────────────────────────────────────────────────┐
 //! page ── handle ──▶ session ──▶ desk ──▶ conductor: step, step, frame ──▶ triple buffer ──▶ relay ──▶ sessions ──▶ pages
+//!           │                                 │  └── blocks ──▶ recorder ──▶ file                │
+//!           └─────────────────────────────────┴────── deeds ──▶ clerk ─────▶ records ────────────┘
 //! ```
 //!
-//! The conductor's thread never waits for anybody: it reads the latest wishes from the desk, and leaves the newest
-//! frame in the triple buffer.
+//! A conductor's thread never waits for anybody: it reads the latest wishes from the desk, leaves the newest frame in
+//! the triple buffer, and what is to be kept in queues.
 
+mod api;
+mod binary;
+mod catalogue;
+mod clerk;
 mod conductor;
 mod describe;
 mod desk;
 pub mod frame;
 mod guard;
+mod house;
+pub mod insight;
+mod operation;
+mod outlet;
 mod pace;
 mod page;
+mod play;
+mod priority;
 mod recorder;
 #[cfg(test)]
 mod sample;
@@ -24,47 +37,60 @@ mod server;
 mod session;
 pub mod wire;
 
+pub use binary::BinaryError;
+pub use catalogue::Catalogue;
 pub use server::Server;
 
 use std::{
     io,
     net::{Ipv4Addr, SocketAddr},
     path::PathBuf,
+    time::Duration,
 };
 use thiserror::Error;
-use trocar_scene::{Scene, SceneError};
+use trocar_scene::Scene;
+use trocar_train::RecordsError;
 
 /// What to serve, and where.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The scene.
-    pub scene: Scene,
+    /// The scenes and exercises.
+    pub catalogue: Catalogue,
     /// Where to listen; port 0 takes a free one. Default: 127.0.0.1, any port.
     pub address: SocketAddr,
-    /// Where recordings are kept, in its folder `recordings`. Default: nothing is kept.
+    /// Where profiles, results and recordings are kept. Default: nothing is kept.
     pub data_dir: Option<PathBuf>,
-    /// Threads of the simulation, at least 1. Default: 1.
+    /// Threads of each simulation, at least 1. Default: 1.
     pub threads: usize,
+    /// An operation that everybody has left ends after this time; one to which nobody came, after twice of it.
+    /// Default: 30 s.
+    pub grace: Duration,
 }
 
 impl Options {
-    /// To serve this scene with everything else as usual.
-    pub fn new(scene: Scene) -> Self {
+    /// To serve these with everything else as usual.
+    pub fn new(catalogue: Catalogue) -> Self {
         Self {
-            scene,
+            catalogue,
             address: (Ipv4Addr::LOCALHOST, 0).into(),
             data_dir: None,
             threads: 1,
+            grace: Duration::from_secs(30),
         }
+    }
+
+    /// To serve one scene, as the Lab's `scene`.
+    pub fn of_scene(scene: Scene) -> Self {
+        Self::new(Catalogue::of_scene(scene))
     }
 }
 
 /// Why the server can't run, and what to do about it.
 #[derive(Debug, Error)]
 pub enum ServeError {
-    /// The scene is wrong.
+    /// Profiles and results can't be kept.
     #[error(transparent)]
-    Scene(#[from] SceneError),
+    Records(#[from] RecordsError),
     /// The address can't be used.
     #[error("can't listen on {address}: {cause}\n  {}", remedy(address, cause))]
     Bind {
@@ -82,14 +108,6 @@ pub enum ServeError {
         /// Which address.
         address: SocketAddr,
     },
-    /// Recordings can't be kept.
-    #[error("recordings can't be written to {}: {cause}\n  Name a folder that you may write to.", path.display())]
-    DataDir {
-        /// Where.
-        path: PathBuf,
-        /// Why.
-        cause: io::Error,
-    },
     /// The system gives no thread.
     #[error(
         "a thread can't be started: {0}\n  Close other programs, or raise the limit on threads."
@@ -98,10 +116,10 @@ pub enum ServeError {
     /// The system does not tell us about Ctrl-C.
     #[error("can't wait for Ctrl-C: {0}\n  Start the server from a terminal.")]
     Signal(io::Error),
-    /// The simulation ended by itself.
+    /// It ended by itself.
     #[error(
-        "the simulation has ended by a fault of the program\n  \
-         Start it again; please report the scene and the lines printed above."
+        "the server has ended by a fault of the program\n  \
+         Start it again; please report the lines printed above."
     )]
     Ended,
 }
@@ -129,17 +147,13 @@ fn remedy(address: &SocketAddr, cause: &io::Error) -> String {
     }
 }
 
-/// Serves a scene until Ctrl-C (or, on Unix, SIGTERM). `ready` is called once, with the address, when pages can be
-/// opened.
-pub async fn serve(options: Options, ready: impl FnOnce(SocketAddr)) -> Result<(), ServeError> {
+/// Serves until Ctrl-C (or, on Unix, SIGTERM). `ready` is called once, when pages can be opened.
+pub async fn serve(options: Options, ready: impl FnOnce(&Server)) -> Result<(), ServeError> {
     let server = Server::start(options)?;
-    ready(server.address());
-    let ended = tokio::select! {
-        told = told_to_stop() => told.map_err(ServeError::Signal),
-        () = server.failed() => Err(ServeError::Ended),
-    };
+    ready(&server);
+    let told = told_to_stop().await;
     server.stop();
-    ended
+    told.map_err(ServeError::Signal)
 }
 
 #[cfg(unix)]

@@ -19,6 +19,7 @@ pub struct Pace {
     step: f64,
     last: f64,
     backlog: f64,
+    speed: f64,
 }
 
 /// What passed since the last turn, s.
@@ -26,7 +27,9 @@ pub struct Pace {
 pub struct Passed {
     /// On the clock, while running.
     pub wall: f64,
-    /// Of it, what won't be simulated any more.
+    /// What was to be simulated meanwhile.
+    pub due: f64,
+    /// What won't be simulated any more.
     pub lost: f64,
 }
 
@@ -37,21 +40,25 @@ impl Pace {
             step,
             last: now,
             backlog: 0.0,
+            speed: 1.0,
         }
     }
 
-    /// The clock shows `now`. Unless `running`, the time since the last call does not count.
-    pub fn pass(&mut self, now: f64, running: bool) -> Passed {
+    /// The clock shows `now`. Unless `running`, the time since the last call does not count; simulated time runs
+    /// `speed` times as fast.
+    pub fn pass(&mut self, now: f64, running: bool, speed: f64) -> Passed {
         let wall = if running {
             (now - self.last).max(0.0)
         } else {
             0.0
         };
         self.last = now;
-        self.backlog += wall;
+        self.speed = speed;
+        let due = wall * speed;
+        self.backlog += due;
         let lost = (self.backlog - MAX_BACKLOG.max(self.step)).max(0.0);
         self.backlog -= lost;
-        Passed { wall, lost }
+        Passed { wall, due, lost }
     }
 
     /// Takes one step off what lies behind; false if none is due.
@@ -64,9 +71,9 @@ impl Pace {
         due
     }
 
-    /// How long until a step is due, s; 0 if one is.
+    /// How long until a step is due, s on the clock; 0 if one is.
     pub fn wait(&self) -> f64 {
-        (self.step - self.backlog).max(0.0)
+        (self.step - self.backlog).max(0.0) / self.speed
     }
 }
 
@@ -101,6 +108,7 @@ impl Metronome {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Gauge {
     wall: f64,
+    due: f64,
     lost: f64,
     simulated: f64,
     steps: f64,
@@ -113,6 +121,7 @@ impl Gauge {
     pub fn pass(&mut self, passed: Passed) {
         let keep = 1.0 / (1.0 + passed.wall / MEMORY);
         self.wall = self.wall * keep + passed.wall;
+        self.due = self.due * keep + passed.due;
         self.lost = self.lost * keep + passed.lost;
         self.simulated *= keep;
         self.steps *= keep;
@@ -139,7 +148,7 @@ impl Gauge {
 
     /// The machine can't keep up.
     pub fn is_slow(&self) -> bool {
-        self.lost > SLOW * self.wall
+        self.lost > SLOW * self.due
     }
 
     /// Mean cost of a step and of each of its stages, µs.
@@ -164,7 +173,7 @@ mod tests {
         let (mut pace, mut gauge) = (Pace::new(0.002, 0.0), Gauge::default());
         let (mut now, mut steps, mut turns) = (0.0, 0, 0);
         while now < seconds {
-            gauge.pass(pace.pass(now, true));
+            gauge.pass(pace.pass(now, true, 1.0));
             if pace.take() {
                 gauge.step(0.002, cost, &Timings::default());
                 now += cost;
@@ -202,7 +211,7 @@ mod tests {
     #[test]
     fn a_long_stop_is_not_made_up_for() {
         let mut pace = Pace::new(0.002, 0.0);
-        let passed = pace.pass(100.0, true);
+        let passed = pace.pass(100.0, true, 1.0);
         assert!((passed.lost - 99.95).abs() < 1e-9);
         let mut steps = 0;
         while pace.take() {
@@ -215,15 +224,41 @@ mod tests {
     fn a_pause_leaves_no_backlog() {
         let mut pace = Pace::new(0.002, 0.0);
         assert_eq!(
-            pace.pass(5.0, false),
+            pace.pass(5.0, false, 1.0),
             Passed {
                 wall: 0.0,
+                due: 0.0,
                 lost: 0.0
             }
         );
         assert!(!pace.take());
-        pace.pass(5.002, true);
+        pace.pass(5.002, true, 1.0);
         assert!(pace.take() && !pace.take());
+    }
+
+    #[test]
+    fn time_runs_as_fast_as_it_is_told() {
+        for (speed, expected) in [(0.05, 25), (1.0, 500), (8.0, 4000)] {
+            let mut pace = Pace::new(0.002, 0.0);
+            let (mut now, mut steps) = (0.0, 0_i32);
+            let mut gauge = Gauge::default();
+            while now < 1.0 {
+                gauge.pass(pace.pass(now, true, speed));
+                if pace.take() {
+                    gauge.step(0.002, 0.0, &Timings::default());
+                    steps += 1;
+                } else {
+                    now += pace.wait().max(1e-6);
+                }
+            }
+            assert!((steps - expected).abs() <= 2, "{speed}: {steps}");
+            assert!(
+                (gauge.rate() - speed).abs() < 0.1 * speed,
+                "{}",
+                gauge.rate()
+            );
+            assert!(!gauge.is_slow());
+        }
     }
 
     #[test]
@@ -248,9 +283,9 @@ mod tests {
     #[test]
     fn a_step_longer_than_the_backlog_is_still_made() {
         let mut pace = Pace::new(0.08, 0.0);
-        pace.pass(0.079, true);
+        pace.pass(0.079, true, 1.0);
         assert!(!pace.take());
-        pace.pass(0.081, true);
+        pace.pass(0.081, true, 1.0);
         assert!(pace.take());
     }
 }

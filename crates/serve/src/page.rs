@@ -32,15 +32,21 @@ pub fn is_built() -> bool {
     !ASSETS.is_empty()
 }
 
-/// The file at `path`, or that there is none.
+/// The file at `path`; the page itself if there is none, for it has paths of its own. Only what looks like a file and
+/// is none is missing: a page instead of a script would be a riddle.
 pub fn file(path: &str) -> Response {
-    let path = if path == "/" { "/index.html" } else { path };
-    let missing = (!is_built()).then_some(&MISSING);
-    let Some(asset) = ASSETS.iter().chain(missing).find(|a| a.path == path) else {
+    let assets = || ASSETS.iter().chain((!is_built()).then_some(&MISSING));
+    let at = |path: &str| assets().find(|a| a.path == path);
+    let is_file = path.starts_with("/assets/") || path.contains("..");
+    let asset = match at(path) {
+        None if !is_file => at("/index.html"),
+        found => found,
+    };
+    let Some(asset) = asset else {
         return (StatusCode::NOT_FOUND, "There is nothing here.\n").into_response();
     };
     // Vite names what is in this folder after its contents: it never changes.
-    let lasting = if path.starts_with("/assets/") {
+    let lasting = if asset.path.starts_with("/assets/") {
         "public, max-age=31536000, immutable"
     } else {
         "no-cache"

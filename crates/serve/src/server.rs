@@ -1,57 +1,56 @@
-//! The server: a simulation, its page and its WebSocket, in this process.
+//! The server: operations, their page and their WebSockets, in this process.
 
 use crate::{
-    Options, ServeError,
-    conductor::Conductor,
-    describe, guard, page,
-    recorder::Recorder,
-    session::{self, Hall},
-    wire::{PROTOCOL, Role, ServerMessage},
+    Options, ServeError, api, guard,
+    house::House,
+    page, priority,
+    wire::{NewOperation, OperationInfo},
 };
-use axum::{
-    Json, Router,
-    body::Bytes,
-    extract::{State, WebSocketUpgrade},
-    http::{StatusCode, Uri},
-    middleware,
-    response::{IntoResponse, Response},
-    routing::get,
-    serve::ListenerExt,
+use axum::{Router, http::Uri, middleware};
+use hyper::server::conn::http1;
+use hyper_util::{
+    rt::{TokioIo, TokioTimer},
+    service::TowerToHyperService,
 };
 use std::{
+    future::Future,
     net::SocketAddr,
-    sync::{Arc, atomic::AtomicBool, mpsc},
+    sync::{Arc, mpsc},
     time::Duration,
 };
 use tokio::{
-    net::TcpListener,
-    runtime::Runtime,
+    io::AsyncWriteExt,
+    net::{TcpListener, TcpStream},
+    runtime::{Handle, Runtime},
     sync::{Semaphore, watch},
+    time::timeout,
 };
-use trocar_scene::Simulation;
+use trocar_train::Records;
 
 /// Threads that talk to clients. They do little: frames are encoded elsewhere, once.
 const WORKERS: usize = 2;
 
-/// How long connections are given to end when the server stops.
-const PATIENCE: Duration = Duration::from_secs(3);
+/// How long operations and connections are given to end when the server stops.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Most connections at a time that have not become WebSockets.
+const CONNECTIONS: usize = 128;
+
+/// A client that has not sent the head of its request after this time is not waited for.
+const HEAD: Duration = Duration::from_secs(10);
 
 /// A running server. It has threads of its own, so it can be used with or without an async runtime; dropping it
 /// stops it.
 pub struct Server {
     address: SocketAddr,
-    hall: Arc<Hall>,
+    house: Arc<House>,
     closing: watch::Sender<bool>,
-    /// Dropped before the runtime: it completes the recording.
-    conductor: Option<Conductor>,
     runtime: Option<Runtime>,
 }
 
 impl Server {
-    /// Builds the scene, binds the address and starts to serve.
+    /// Opens the records, binds the address and starts to serve.
     pub fn start(options: Options) -> Result<Self, ServeError> {
-        let simulation = Simulation::new(&options.scene, options.threads.max(1))?;
-        let recorder = Recorder::new(options.scene, options.data_dir.as_deref())?;
         let listener = bind(options.address)?;
         let address = listener
             .local_addr()
@@ -59,53 +58,58 @@ impl Server {
         if !page::is_built() {
             tracing::warn!("the page is not built in; run `cargo xtask web` and build again");
         }
-
-        let description = Box::new(describe::scene(simulation.model()));
-        let instruments = description.instruments.len();
-        let name = description.name.clone();
-        let hello = [Role::Controller, Role::Viewer].map(|role| {
-            ServerMessage::Hello {
-                protocol: PROTOCOL,
-                role,
-                scene: description.clone(),
-            }
-            .to_json()
-            .into()
-        });
-        let (conductor, show) = Conductor::start(simulation, recorder)?;
-        let (frame_sender, frames) = watch::channel(Bytes::new());
-        let (closing, closes) = watch::channel(false);
-        let hall = Arc::new(Hall {
-            desk: Arc::clone(&show.desk),
-            frames,
-            events: show.events.clone(),
-            closing: closes.clone(),
-            hello,
-            instruments,
-            seats: Arc::new(Semaphore::new(session::SEATS)),
-            controlled: AtomicBool::new(false),
-        });
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(WORKERS)
             .thread_name("serve")
+            .on_thread_start(priority::give_way)
             .enable_all()
             .build()
             .map_err(ServeError::Thread)?;
-        runtime.spawn(show.relay(frame_sender));
         let handle = runtime.handle().clone();
+        let records = wait(&handle, async move {
+            match options.data_dir {
+                Some(folder) => Records::open(&folder).await,
+                None => Records::in_memory().await,
+            }
+        });
+        let (closing, closes) = watch::channel(false);
+        let records = match records {
+            Some(Ok(records)) => records,
+            failed => {
+                // Not the one that waits: this may be called from inside another runtime.
+                runtime.shutdown_background();
+                return Err(match failed {
+                    Some(Err(error)) => error.into(),
+                    _ => ServeError::Ended,
+                });
+            }
+        };
+        let house = Arc::new(House::new(
+            options.catalogue,
+            records,
+            options.threads,
+            options.grace,
+            closes.clone(),
+        ));
         // A server before anything else can fail: it knows how to end, even inside another runtime.
         let server = Self {
             address,
-            hall: Arc::clone(&hall),
+            house: Arc::clone(&house),
             closing,
-            conductor: Some(conductor),
             runtime: Some(runtime),
         };
         let inside = handle.enter();
         let listener =
             TcpListener::from_std(listener).map_err(|source| ServeError::bind(address, source))?;
         drop(inside);
-        handle.spawn(listen(listener, router(hall, name, address), closes));
+        handle.spawn(Arc::clone(&house).tidy());
+        // So that the first who asks does not wait.
+        let scenes = Arc::clone(&house);
+        handle.spawn_blocking(move || {
+            priority::lower();
+            scenes.scenes()
+        });
+        handle.spawn(listen(listener, router(house, address), closes));
         Ok(server)
     }
 
@@ -114,15 +118,27 @@ impl Server {
         self.address
     }
 
-    /// Tells every page that it is over, completes the recording and ends all threads.
-    pub fn stop(mut self) {
-        self.end(PATIENCE);
+    /// Opens an operation, as `POST /api/operations` does. The error is a sentence.
+    pub fn open(&self, new: NewOperation) -> Result<OperationInfo, String> {
+        let Some(runtime) = &self.runtime else {
+            return Err("the server has ended".into());
+        };
+        let house = Arc::clone(&self.house);
+        let opened = wait(runtime.handle(), async move { house.open(new).await });
+        match opened {
+            Some(opened) => opened.map_err(|refusal| refusal.problem.error),
+            None => Err("the server has ended".into()),
+        }
     }
 
-    /// Returns when the simulation has ended by itself, which it only does by a fault.
-    pub(crate) async fn failed(&self) {
-        let mut frames = self.hall.frames.clone();
-        while frames.changed().await.is_ok() {}
+    /// The address of an operation's WebSocket.
+    pub fn socket(&self, operation: &OperationInfo) -> String {
+        format!("ws://{}/ws/{}", self.address, operation.id)
+    }
+
+    /// Tells every page that it is over, keeps what was done and ends all threads.
+    pub fn stop(mut self) {
+        self.end(PATIENCE);
     }
 
     fn end(&mut self, patience: Duration) {
@@ -131,13 +147,16 @@ impl Server {
             return;
         };
         let (done, wait) = mpsc::channel();
-        let seats = Arc::clone(&self.hall.seats);
+        let house = Arc::clone(&self.house);
         runtime.spawn(async move {
-            let _ = seats.acquire_many(session::SEATS as u32).await;
+            house.close().await;
+            let all = crate::house::SEATS as u32;
+            let _ = house.seats.acquire_many(all).await;
             let _ = done.send(());
         });
-        let _ = wait.recv_timeout(patience);
-        self.conductor = None;
+        if wait.recv_timeout(patience).is_err() {
+            tracing::warn!("some connections or operations did not end in time");
+        }
         // Not the one that waits: this may be called from inside another runtime.
         runtime.shutdown_background();
     }
@@ -145,8 +164,20 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        self.end(Duration::from_millis(200));
+        self.end(Duration::from_secs(1));
     }
+}
+
+/// Runs `work` on the runtime and waits for it, even from inside another one; none if it panics.
+fn wait<T: Send + 'static>(
+    runtime: &Handle,
+    work: impl Future<Output = T> + Send + 'static,
+) -> Option<T> {
+    let (tell, told) = mpsc::channel();
+    runtime.spawn(async move {
+        let _ = tell.send(work.await);
+    });
+    told.recv().ok()
 }
 
 fn bind(address: SocketAddr) -> Result<std::net::TcpListener, ServeError> {
@@ -166,60 +197,67 @@ fn bind(address: SocketAddr) -> Result<std::net::TcpListener, ServeError> {
     Ok(listener)
 }
 
+/// Takes connections until the server closes.
 async fn listen(listener: TcpListener, router: Router, mut closing: watch::Receiver<bool>) {
-    // Frames and handles are small and late if the system waits for more of them.
-    let listener = listener.tap_io(|io| {
-        if let Err(error) = io.set_nodelay(true) {
+    let places = Arc::new(Semaphore::new(CONNECTIONS));
+    loop {
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            _ = closing.wait_for(|c| *c) => return,
+        };
+        let stream = match accepted {
+            Ok((stream, _)) => stream,
+            Err(error) => {
+                // Mostly too many open files: it passes when some connections end.
+                tracing::warn!("a connection can't be taken: {error}");
+                tokio::time::sleep(Duration::from_millis(100)).await;
+                continue;
+            }
+        };
+        // Frames and handles are small and late if the system waits for more of them.
+        if let Err(error) = stream.set_nodelay(true) {
             tracing::debug!("a connection will be slow to answer: {error}");
         }
-    });
-    let closed = async move {
-        let _ = closing.wait_for(|c| *c).await;
-    };
-    if let Err(error) = axum::serve(listener, router)
-        .with_graceful_shutdown(closed)
-        .await
-    {
-        tracing::error!("the server has stopped: {error}");
+        match Arc::clone(&places).try_acquire_owned() {
+            Err(_) => {
+                tokio::spawn(turn_away(stream));
+            }
+            Ok(place) => {
+                let service = TowerToHyperService::new(router.clone());
+                tokio::spawn(async move {
+                    // A connection that becomes a WebSocket ends here, and has a seat instead.
+                    let served = http1::Builder::new()
+                        .timer(TokioTimer::new())
+                        .header_read_timeout(HEAD)
+                        .serve_connection(TokioIo::new(stream), service)
+                        .with_upgrades()
+                        .await;
+                    if let Err(error) = served {
+                        tracing::debug!("a connection has ended: {error}");
+                    }
+                    drop(place);
+                });
+            }
+        }
     }
 }
 
-fn router(hall: Arc<Hall>, scene: String, address: SocketAddr) -> Router {
-    let health = {
-        let hall = Arc::clone(&hall);
-        move || {
-            let alive = hall.is_alive();
-            let status = if alive {
-                StatusCode::OK
-            } else {
-                StatusCode::INTERNAL_SERVER_ERROR
-            };
-            let word = if alive {
-                "ok"
-            } else {
-                "the simulation has ended"
-            };
-            let body = serde_json::json!({ "status": word, "scene": scene, "protocol": PROTOCOL });
-            async move { (status, Json(body)) }
-        }
-    };
-    Router::new()
-        .route(guard::SOCKET, get(open))
-        .route("/api/health", get(health))
+/// For one connection too many.
+async fn turn_away(mut stream: TcpStream) {
+    let text = "{\"error\":\"Too many connections. Close another page first.\"}";
+    let answer = format!(
+        "HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{text}",
+        text.len()
+    );
+    let _ = timeout(Duration::from_secs(1), stream.write_all(answer.as_bytes())).await;
+}
+
+fn router(house: Arc<House>, address: SocketAddr) -> Router {
+    api::router()
         .fallback(|uri: Uri| async move { page::file(uri.path()) })
-        .with_state(hall)
+        .with_state(house)
         .layer(middleware::from_fn_with_state(
             guard::Names::of(address),
             guard::check,
         ))
-}
-
-async fn open(State(hall): State<Arc<Hall>>, upgrade: WebSocketUpgrade) -> Response {
-    let Ok(permit) = Arc::clone(&hall.seats).try_acquire_owned() else {
-        return (StatusCode::SERVICE_UNAVAILABLE, "All seats are taken.\n").into_response();
-    };
-    upgrade
-        .max_message_size(session::MAX_READ)
-        .max_frame_size(session::MAX_READ)
-        .on_upgrade(move |socket| session::run(socket, hall, permit))
 }

@@ -1,8 +1,10 @@
 //! One connection of a page: what it sends is checked, what it misses is skipped.
 
 use crate::{
-    desk::Desk,
-    wire::{ClientMessage, Role, ServerMessage},
+    conductor::Shown,
+    desk::{Order, Ray},
+    operation::{Operation, Seat},
+    wire::{ClientMessage, OperationKind, Role, ServerMessage, Vector},
 };
 use axum::{
     body::Bytes,
@@ -12,6 +14,7 @@ use futures_util::{
     SinkExt, StreamExt,
     stream::{SplitSink, SplitStream},
 };
+use glam::DVec3;
 use std::{
     sync::{
         Arc,
@@ -20,12 +23,11 @@ use std::{
     time::{Duration, Instant},
 };
 use tokio::{
-    sync::{OwnedSemaphorePermit, Semaphore, broadcast, mpsc, watch},
+    sync::{OwnedSemaphorePermit, broadcast, mpsc, watch},
     time::{MissedTickBehavior, interval, timeout},
 };
-
-/// Most connections at a time.
-pub const SEATS: usize = 64;
+use trocar_scene::Views;
+use trocar_tools::{EndoscopeHandle, Handle};
 
 /// Longest message of a client, bytes.
 pub const MAX_MESSAGE: usize = 4 << 10;
@@ -50,86 +52,33 @@ const FAREWELL: Duration = Duration::from_secs(1);
 /// Short complaints that may wait for a client; more are dropped.
 const NOTES: usize = 8;
 
-/// What all connections share.
-pub struct Hall {
-    /// Where wishes are left.
-    pub desk: Arc<Desk>,
-    /// The newest frame.
-    pub frames: watch::Receiver<Bytes>,
-    /// What happens.
-    pub events: broadcast::Sender<Utf8Bytes>,
-    /// True when the server closes.
-    pub closing: watch::Receiver<bool>,
-    /// The first message for controllers and for viewers.
-    pub hello: [Utf8Bytes; 2],
-    /// How many instruments there are.
-    pub instruments: usize,
-    /// Free seats.
-    pub seats: Arc<Semaphore>,
-    /// Somebody holds the instruments.
-    pub controlled: AtomicBool,
-}
-
-impl Hall {
-    /// False once the simulation has ended.
-    pub fn is_alive(&self) -> bool {
-        self.frames.has_changed().is_ok()
-    }
-}
-
 /// Why a connection ends.
 enum End {
     /// The client left, or can't be reached.
     Gone,
     /// The client broke the rules; it is told how.
     Refused(String),
-    /// The simulation or the server ended.
+    /// The operation or the server ended.
     Over(&'static str),
 }
 
-/// A place in the hall: whoever comes while nobody holds the instruments takes them. When that one leaves, no viewer
-/// is surprised with them: the next to come takes them.
-struct Seat {
-    hall: Arc<Hall>,
-    role: Role,
-}
-
-impl Seat {
-    fn take(hall: Arc<Hall>) -> Self {
-        let taken = hall.controlled.swap(true, Ordering::AcqRel);
-        if !taken {
-            hall.desk.change_hands();
-        }
-        hall.desk.enter();
-        Self {
-            hall,
-            role: if taken {
-                Role::Viewer
-            } else {
-                Role::Controller
-            },
-        }
-    }
-}
-
-impl Drop for Seat {
-    fn drop(&mut self) {
-        self.hall.desk.leave();
-        if self.role == Role::Controller {
-            self.hall.controlled.store(false, Ordering::Release);
-        }
-    }
-}
-
-/// Serves one connection until it ends.
-pub async fn run(socket: WebSocket, hall: Arc<Hall>, permit: OwnedSemaphorePermit) {
+/// Serves one connection until it ends. It takes the instruments only if `operating`.
+pub async fn run(
+    socket: WebSocket,
+    operation: Arc<Operation>,
+    operating: bool,
+    closing: watch::Receiver<bool>,
+    permit: OwnedSemaphorePermit,
+) {
     let (mut sink, mut stream) = socket.split();
     let (note, notes) = mpsc::channel(NOTES);
     let end = {
-        let seat = Seat::take(hall);
+        let seat = Seat::take(operation, operating);
+        // Whether this connection asked for insight.
+        let curious = AtomicBool::new(false);
         tokio::select! {
-            end = speak(&mut sink, &seat, notes) => end,
-            end = listen(&mut stream, &seat, note) => end,
+            end = speak(&mut sink, &seat, &curious, closing, notes) => end,
+            end = listen(&mut stream, &seat, &curious, note) => end,
         }
     };
     let (message, code, reason) = match end {
@@ -163,44 +112,79 @@ fn complaint(message: String) -> Message {
 async fn speak(
     sink: &mut SplitSink<WebSocket, Message>,
     seat: &Seat,
+    curious: &AtomicBool,
+    mut closing: watch::Receiver<bool>,
     mut notes: mpsc::Receiver<Message>,
 ) -> End {
-    let hall = &seat.hall;
-    let mut events = hall.events.subscribe();
-    let mut frames = hall.frames.clone();
-    let mut closing = hall.closing.clone();
+    let (first, mut messages) = seat.hello();
+    let mut shown = seat.operation.shown.clone();
+    // What is there already is new to this client.
+    shown.mark_changed();
     let mut ping = interval(PING);
     ping.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let mut message = Message::Text(hall.hello[usize::from(seat.role == Role::Viewer)].clone());
-    // The newest frame there is, even if it is old: a paused simulation is seen at once.
-    frames.mark_changed();
-    loop {
-        match timeout(SEND, sink.send(message)).await {
-            Ok(Ok(())) => {}
-            Ok(Err(_)) | Err(_) => return End::Gone,
+    ping.reset();
+    for text in first {
+        if let Err(end) = send(sink, Message::Text(text)).await {
+            return end;
         }
-        message = loop {
-            tokio::select! {
-                changed = frames.changed() => {
-                    if changed.is_err() {
-                        return End::Over("the simulation has ended");
-                    }
-                    let frame = frames.borrow_and_update().clone();
-                    if !frame.is_empty() {
-                        break Message::Binary(frame);
+    }
+    loop {
+        let next = tokio::select! {
+            // Words first: they are few, and must not be lost behind frames.
+            biased;
+            _ = closing.wait_for(|c| *c) => return End::Over("the server has been stopped"),
+            Some(note) = notes.recv() => Next::One(note),
+            message = messages.recv() => match message {
+                Ok(text) => Next::One(Message::Text(text)),
+                // It was too slow for some of them; how it ended is never lost.
+                Err(broadcast::error::RecvError::Lagged(_)) => {
+                    match seat.operation.outlet.enter().0.finished {
+                        Some(finished) => Next::One(Message::Text(finished.to_json().into())),
+                        None => continue,
                     }
                 }
-                event = events.recv() => match event {
-                    Ok(text) => break Message::Text(text),
-                    // It was too slow for some of them; it goes on with those that are left.
-                    Err(broadcast::error::RecvError::Lagged(_)) => {}
-                    Err(broadcast::error::RecvError::Closed) => return End::Over("the simulation has ended"),
-                },
-                Some(note) = notes.recv() => break note,
-                _ = closing.wait_for(|c| *c) => return End::Over("the server has been stopped"),
-                _ = ping.tick() => break Message::Ping(Bytes::new()),
+                Err(broadcast::error::RecvError::Closed) => {
+                    return End::Over(seat.operation.farewell());
+                }
+            },
+            changed = shown.changed() => match changed {
+                Ok(()) => Next::Frame(shown.borrow_and_update().clone()),
+                Err(_) => return End::Over(seat.operation.farewell()),
+            },
+            _ = ping.tick() => Next::One(Message::Ping(Bytes::new())),
+        };
+        let sent = match next {
+            Next::One(message) => send(sink, message).await,
+            Next::Frame(Shown { frame, insight }) => {
+                if frame.is_empty() {
+                    continue;
+                }
+                let sent = send(sink, Message::Binary(frame)).await;
+                if sent.is_ok() && !insight.is_empty() && curious.load(Ordering::Relaxed) {
+                    send(sink, Message::Binary(insight)).await
+                } else {
+                    sent
+                }
             }
         };
+        if let Err(end) = sent {
+            return end;
+        }
+    }
+}
+
+enum Next {
+    One(Message),
+    Frame(Shown),
+}
+
+async fn send(sink: &mut SplitSink<WebSocket, Message>, message: Message) -> Result<(), End> {
+    match timeout(SEND, sink.send(message)).await {
+        Ok(Ok(())) => Ok(()),
+        Ok(Err(_)) => Err(End::Gone),
+        Err(_) => Err(End::Refused(
+            "the page does not read what it is sent".into(),
+        )),
     }
 }
 
@@ -208,6 +192,7 @@ async fn speak(
 async fn listen(
     stream: &mut SplitStream<WebSocket>,
     seat: &Seat,
+    curious: &AtomicBool,
     notes: mpsc::Sender<Message>,
 ) -> End {
     let mut allowance = Allowance::new(Instant::now());
@@ -223,7 +208,7 @@ async fn listen(
                 "more than {MESSAGES} messages a second are too many"
             ));
         }
-        let text = match message {
+        let text: Utf8Bytes = match message {
             Message::Text(text) => text,
             Message::Binary(_) => {
                 return End::Refused("messages to the server are JSON, not binary".into());
@@ -234,19 +219,60 @@ async fn listen(
         if text.len() > MAX_MESSAGE {
             return End::Refused(format!("a message has at most {MAX_MESSAGE} bytes"));
         }
-        match ClientMessage::parse(&text, seat.hall.instruments) {
+        let message = match ClientMessage::parse(&text, &seat.operation.extent) {
             Err(problem) => return End::Refused(problem),
-            Ok(message) if seat.role == Role::Controller => obey(&seat.hall.desk, message),
-            Ok(_) => {
-                // A mistake, not an attack: it is told, unless it has not even read the last time.
-                let text = "somebody else holds the instruments; this page only looks on";
-                let _ = notes.try_send(complaint(text.into()));
-            }
+            Ok(message) => message,
+        };
+        // A mistake, not an attack: it is told, unless the client has not even read the last time.
+        if let Err(mistake) = obey(seat, curious, message) {
+            let _ = notes.try_send(complaint(mistake.into()));
         }
     }
 }
 
-fn obey(desk: &Desk, message: ClientMessage) {
+/// Does what a client says, or tells why not.
+fn obey(seat: &Seat, curious: &AtomicBool, message: ClientMessage) -> Result<(), &'static str> {
+    let operation = &seat.operation;
+    let desk = &operation.desk;
+    let kind = operation.info.kind;
+    let only = |allowed: bool, mistake| if allowed { Ok(()) } else { Err(mistake) };
+    if let ClientMessage::Watch {
+        nodes,
+        elements,
+        contacts,
+        forces,
+        anchors,
+        frames,
+    } = message
+    {
+        only(
+            kind != OperationKind::Exercise,
+            "in an exercise the inside is not shown",
+        )?;
+        let views = Views {
+            nodes,
+            elements,
+            contacts,
+            forces,
+            anchors,
+            frames,
+        };
+        curious.store(views != Views::default(), Ordering::Relaxed);
+        seat.watch(views);
+        return Ok(());
+    }
+    only(
+        seat.role == Role::Controller,
+        "somebody else holds the instruments; this page only looks on",
+    )?;
+    let in_lab = only(
+        kind == OperationKind::Lab,
+        "that can be done in the Lab only",
+    );
+    let in_replay = only(
+        kind == OperationKind::Replay,
+        "that can be done in a replay only",
+    );
     match message {
         ClientMessage::Handle {
             sequence,
@@ -256,19 +282,83 @@ fn obey(desk: &Desk, message: ClientMessage) {
             depth,
             roll,
             jaw,
-        } => {
-            let handle = trocar_tools::Handle {
+        } => desk.steer(
+            instrument as usize,
+            sequence,
+            Handle {
                 yaw,
                 pitch,
                 depth,
                 roll,
                 jaw,
-            };
-            desk.steer(instrument as usize, sequence, handle);
-        }
+            },
+        ),
+        ClientMessage::Endoscope {
+            sequence,
+            yaw,
+            pitch,
+            depth,
+            roll,
+            horizon,
+            zoom,
+        } => desk.look(
+            sequence,
+            EndoscopeHandle {
+                yaw,
+                pitch,
+                depth,
+                roll,
+                horizon,
+                zoom,
+            },
+        ),
         ClientMessage::Pause {} => desk.pause(true),
         ClientMessage::Resume {} => desk.pause(false),
-        ClientMessage::Restart {} => desk.restart(),
+        ClientMessage::Restart {} => desk.order(Order::Restart),
+        ClientMessage::Finish {} => {
+            only(
+                kind == OperationKind::Exercise,
+                "that can be done in an exercise only",
+            )?;
+            desk.order(Order::Finish);
+        }
+        ClientMessage::Grab { origin, direction } => {
+            in_lab?;
+            desk.order(Order::Grab(ray(origin, direction)));
+        }
+        ClientMessage::Drag { origin, direction } => {
+            in_lab?;
+            desk.order(Order::Drag(ray(origin, direction)));
+        }
+        ClientMessage::Drop {} => {
+            in_lab?;
+            desk.order(Order::Drop);
+        }
+        ClientMessage::Change { parameter, value } => {
+            in_lab?;
+            desk.order(Order::Change(parameter, value));
+        }
+        ClientMessage::Seek { time } => {
+            in_replay?;
+            desk.order(Order::Seek(time));
+        }
+        ClientMessage::Speed { factor } => {
+            only(
+                kind != OperationKind::Exercise,
+                "in an exercise time runs as it does",
+            )?;
+            desk.run_at(factor);
+        }
+        ClientMessage::Watch { .. } => {}
+    }
+    Ok(())
+}
+
+fn ray(origin: Vector, direction: Vector) -> Ray {
+    Ray {
+        origin: origin.into(),
+        // It was checked to have a length.
+        direction: DVec3::from(direction).normalize_or(DVec3::Z),
     }
 }
 

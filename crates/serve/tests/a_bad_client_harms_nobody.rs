@@ -1,5 +1,7 @@
 //! Whatever one connection sends, or does not read: it is told and closed, and the others go on.
 
+#![allow(clippy::unwrap_used, reason = "a test may fail")]
+
 mod common;
 
 use common::{Client, Received, Theatre, handle};
@@ -42,6 +44,11 @@ async fn messages_that_break_the_rules_end_their_connection() {
         (text(number("1e999")), "not one of the protocol"),
         (text(number("1e30")), "numbers from"),
         (text(handle(1, 1, 0.0, 0.05)), "no instrument 1"),
+        (
+            text(r#"{"type":"change","parameter":100000,"value":1}"#),
+            "no parameter 100000",
+        ),
+        (text(r#"{"type":"speed","factor":1000}"#), "times as fast"),
         (
             text(format!("{:5000}", r#"{"type":"pause"}"#)),
             "4096 bytes",
@@ -116,7 +123,7 @@ async fn a_viewer_that_never_reads_stalls_nobody_and_loses_frames() {
     loop {
         match idle.receive().await {
             Received::Closed => break,
-            Received::Said(_) => {}
+            Received::Said(_) | Received::Seen(_) => {}
             Received::Shown(frame) => {
                 let number = frame.head.number;
                 let gap = last.map_or(0, |last| number - last);
@@ -139,16 +146,17 @@ async fn there_is_a_last_seat_and_it_becomes_free_again() {
     }
     let request = "Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
     let address = theatre.address();
+    let id = &theatre.operation.id;
     let ask = || {
         theatre.ask(&format!(
-            "GET /ws HTTP/1.1\r\nHost: {address}\r\nConnection: Upgrade, close\r\n{request}\r\n"
+            "GET /ws/{id} HTTP/1.1\r\nHost: {address}\r\nConnection: Upgrade, close\r\n{request}\r\n"
         ))
     };
     assert!(ask().starts_with("HTTP/1.1 503"));
     drop(seated);
     for attempt in 0.. {
         assert!(attempt < 1000, "no seat becomes free");
-        if tokio_tungstenite::connect_async(format!("ws://{address}/ws"))
+        if tokio_tungstenite::connect_async(theatre.server.socket(&theatre.operation))
             .await
             .is_ok()
         {
@@ -156,4 +164,45 @@ async fn there_is_a_last_seat_and_it_becomes_free_again() {
         }
         tokio::time::sleep(std::time::Duration::from_millis(50)).await;
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_does_not_fit_here_is_only_told() {
+    let theatre = Theatre::open();
+    let mut client = theatre.enter().await;
+    for (message, word) in [
+        (r#"{"type":"finish"}"#, "exercise"),
+        (r#"{"type":"seek","time":1}"#, "replay"),
+    ] {
+        client.say(message).await;
+        let told = client.complaint().await;
+        assert!(told.contains(word), "{told}");
+    }
+    let seen = client.frame().await;
+    client.frame_where(|f| f.time > seen.time).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn connections_that_say_nothing_are_not_waited_for() {
+    use std::io::{Read, Write};
+    let theatre = Theatre::open();
+    let mut client = theatre.enter().await;
+    let address = theatre.address();
+    let mut slow: Vec<_> = (0..200)
+        .filter_map(|_| std::net::TcpStream::connect(address).ok())
+        .collect();
+    for stream in &mut slow {
+        // The others have been turned away.
+        let _ = stream.write_all(b"GET / HTTP/1.1\r\nHost: ");
+    }
+    // Whoever is there does not notice.
+    let seen = client.frame().await;
+    client.frame_where(|f| f.time > seen.time + 0.2).await;
+    // In the end they are all closed, and there is room for others.
+    for mut stream in slow {
+        stream.set_read_timeout(Some(common::PATIENCE)).unwrap();
+        let mut answer = Vec::new();
+        let _ = stream.read_to_end(&mut answer);
+    }
+    assert_eq!(theatre.call("GET", "/api/health", "").0, 200);
 }

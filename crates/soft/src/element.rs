@@ -37,6 +37,14 @@ impl Base {
             Self::Quadratic => k * x * x.abs(),
         }
     }
+
+    /// Work done against that force from 0 to `x`, for constant `k`.
+    pub fn energy(self, k: f64, x: f64) -> f64 {
+        match self {
+            Self::Linear => 0.5 * k * x * x,
+            Self::Quadratic => k * x * x * x.abs() / 3.0,
+        }
+    }
 }
 
 /// How an element answers: input, piecewise linear transform, base function (K31, K33, K35).
@@ -99,6 +107,36 @@ pub struct Element {
     pub law: Law,
 }
 
+/// The stretch of a spring as its law sees it, m: Δe = b (l − l₀) (3.31).
+#[inline]
+fn transformed(length: f64, rest_length: f64, law: &Law) -> f64 {
+    let stretch = length - rest_length;
+    stretch
+        * if stretch > 0.0 {
+            law.gain[1]
+        } else {
+            law.gain[0]
+        }
+}
+
+/// Tension of a spring of `length` m, N: F(Δe); positive draws its ends together.
+#[inline]
+pub fn spring_tension(length: f64, rest_length: f64, law: &Law) -> f64 {
+    law.base
+        .force(law.constant, transformed(length, rest_length, law))
+}
+
+/// Energy of a spring of `length` m, J: the integral of its tension from the rest length on.
+pub fn spring_energy(length: f64, rest_length: f64, law: &Law) -> f64 {
+    let gain = law.gain[usize::from(length > rest_length)];
+    if gain == 0.0 {
+        return 0.0;
+    }
+    law.base
+        .energy(law.constant, transformed(length, rest_length, law))
+        / gain
+}
+
 /// Force (N) on the first node of a spring, `apart` = x₁ − x₂ (m): −F(Δe) r (3.27–3.37).
 #[inline]
 pub fn spring_force(apart: DVec3, rest_length: f64, law: &Law) -> DVec3 {
@@ -106,14 +144,7 @@ pub fn spring_force(apart: DVec3, rest_length: f64, law: &Law) -> DVec3 {
     if length < NO_LENGTH {
         return DVec3::ZERO;
     }
-    let stretch = length - rest_length;
-    let x = stretch
-        * if stretch > 0.0 {
-            law.gain[1]
-        } else {
-            law.gain[0]
-        };
-    apart * (-law.base.force(law.constant, x) / length)
+    apart * (-spring_tension(length, rest_length, law) / length)
 }
 
 /// [`spring_force`] of a plain linear spring of `stiffness` N/m: −k (1 − l₀/l) (x₁ − x₂).
@@ -145,10 +176,21 @@ pub fn memory_force(apart: DVec3, constant: f64, base: Base) -> DVec3 {
     }
 }
 
+/// Energy of a node's shape memory, J; its gradient is [`memory_force`].
+pub fn memory_energy(apart: DVec3, constant: f64, base: Base) -> f64 {
+    base.energy(constant, apart.length())
+}
+
 /// Torque (N·m) that turns a frame back to its reference orientation (K40, (3.39) with the
 /// restoring sign), `constant` in N·m/rad.
 pub fn torsion_torque(orientation: DQuat, reference: DQuat, constant: f64) -> DVec3 {
     rotation::to_scaled_axis(orientation * reference.conjugate()) * -constant
+}
+
+/// Energy of a torsion element, J; [`torsion_torque`] is its gradient for any turn, up to half of one.
+pub fn torsion_energy(orientation: DQuat, reference: DQuat, constant: f64) -> f64 {
+    let turn = rotation::to_scaled_axis(orientation * reference.conjugate());
+    0.5 * constant * turn.length_squared()
 }
 
 /// Force (N) on the middle node `k` of a bending element (K41, (3.40)); each neighbour takes minus
@@ -160,6 +202,21 @@ pub fn torsion_torque(orientation: DQuat, reference: DQuat, constant: f64) -> DV
 pub fn bending_force(to_i: DVec3, to_j: DVec3, constant: f64, rest: f64) -> DVec3 {
     let direction = (to_i + to_j).normalize_or_zero();
     direction * (constant * (angle(to_i, to_j) - rest))
+}
+
+/// Energy of a bending element, J.
+///
+/// With arms of equal length L the force does the work ½ F ds along s = |2u_k − u_i − u_j| = 2 L sin(θ/2), θ = π − angle, so
+/// that V = ½ k L ∫ (θ − θ₀) cos(θ/2) dθ. The law has no energy in general: it depends on the angle alone and yet acts along a line
+/// whose length depends on the arms as well, so the work of stretching them while bent, or of arms of different
+/// lengths (taken here as their mean), is not counted. Near a straight rest the error is of the second order in θ.
+pub fn bending_energy(to_i: DVec3, to_j: DVec3, constant: f64, rest: f64) -> f64 {
+    let arm = 0.5 * (to_i.length() + to_j.length());
+    let (bent, start) = (PI - angle(to_i, to_j), PI - rest);
+    let cos = |x: f64| trocar_math::real::cos(0.5 * x);
+    let swept =
+        2.0 * (bent - start) * trocar_math::real::sin(0.5 * bent) + 4.0 * (cos(bent) - cos(start));
+    0.5 * constant * arm * swept
 }
 
 /// Greatest slope of a bending element whose nodes are `spacing` m apart, N/m. For a straight one the
@@ -255,6 +312,79 @@ mod tests {
                 let memory = slope(&|a| energy(a.length()));
                 assert!((memory + memory_force(apart, 7.0, base).dot(axis)).abs() < 1e-8);
             }
+        }
+    }
+
+    #[test]
+    fn energies_are_the_work_of_the_forces() {
+        let e = 1e-6;
+        for base in [Base::Linear, Base::Quadratic] {
+            for gain in [[1.0, 1.0], [0.5, 2.0], [0.0, 3.0]] {
+                let law = Law {
+                    base,
+                    gain,
+                    ..Law::spring(7.0)
+                };
+                for length in [0.011, 0.029, 0.031, 0.08] {
+                    let slope = (spring_energy(length + e, 0.03, &law)
+                        - spring_energy(length - e, 0.03, &law))
+                        / (2.0 * e);
+                    assert!((slope - spring_tension(length, 0.03, &law)).abs() < 1e-8);
+                }
+                assert_eq!(spring_energy(0.03, 0.03, &law), 0.0);
+            }
+            let apart = DVec3::new(0.02, -0.01, 0.03);
+            for axis in [DVec3::X, DVec3::Y, DVec3::Z] {
+                let energy = |x: f64| memory_energy(apart + axis * x, 7.0, base);
+                let slope = (energy(e) - energy(-e)) / (2.0 * e);
+                assert!((slope + memory_force(apart, 7.0, base).dot(axis)).abs() < 1e-8);
+            }
+        }
+        let reference = rotation::from_scaled_axis(DVec3::new(0.5, 0.1, -0.3));
+        let turned = rotation::from_scaled_axis(DVec3::new(1.0, -1.4, 0.8)) * reference;
+        for axis in [DVec3::X, DVec3::Y, DVec3::Z] {
+            let energy = |x: f64| {
+                torsion_energy(
+                    rotation::from_scaled_axis(axis * x) * turned,
+                    reference,
+                    5.0,
+                )
+            };
+            let slope = (energy(e) - energy(-e)) / (2.0 * e);
+            assert!((slope + torsion_torque(turned, reference, 5.0).dot(axis)).abs() < 1e-7);
+        }
+    }
+
+    #[test]
+    fn bending_energy_is_work_for_equal_arms_and_nearly_so_when_almost_straight() {
+        let e = 1e-7;
+        // Equal arms, the middle node moved along the bisector and the neighbours so that the arms stay as they are.
+        for (bend, rest) in [(0.3, PI), (1.2, PI), (0.9, PI - 0.4)] {
+            let at = |bend: f64| {
+                let (s, c) = trocar_math::real::sin_cos(0.5 * bend);
+                (DVec3::new(c, s, 0.0) * 0.02, DVec3::new(-c, s, 0.0) * 0.02)
+            };
+            let energy = |bend: f64| {
+                let (i, j) = at(bend);
+                bending_energy(i, j, 2.0, rest)
+            };
+            let slope = (energy(bend + e) - energy(bend - e)) / (2.0 * e);
+            let (i, j) = at(bend);
+            let force = bending_force(i, j, 2.0, rest);
+            let way =
+                (at(bend + e).0 + at(bend + e).1 - at(bend - e).0 - at(bend - e).1) / (2.0 * e);
+            assert!((slope + 0.5 * force.dot(way)).abs() < 1e-8, "{slope}");
+        }
+        // Any displacement of an almost straight one: the force, to the second order in the bend.
+        let (i, j) = (DVec3::new(0.02, 1e-4, 0.0), DVec3::new(-0.02, 1e-4, 2e-5));
+        let force = bending_force(i, j, 2.0, PI);
+        for axis in [DVec3::X, DVec3::Y, DVec3::Z] {
+            let energy = |x: f64| bending_energy(i + axis * x, j + axis * x, 2.0, PI);
+            let slope = (energy(e) - energy(-e)) / (2.0 * e);
+            assert!(
+                (slope + force.dot(axis)).abs() < 0.01 * force.length(),
+                "{axis}"
+            );
         }
     }
 

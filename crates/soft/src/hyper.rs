@@ -83,10 +83,14 @@ pub fn matching(master: &[DVec3], slave: &[DVec3]) -> Vec<usize> {
     best
 }
 
-/// Marks both nodes of every pair in their nets.
-pub fn mark(hyper: &Hyper, master: &mut Net, slave: &mut Net) {
-    master.set_flags(hyper.master.1 as usize, crate::NodeFlags::MASTER, true);
-    slave.follow(hyper.slave.1 as usize, hyper.master);
+/// Marks the node of a pair that is in `net`, whose name is `matter`.
+pub fn mark(hyper: &Hyper, matter: MatterId, net: &mut Net) {
+    if hyper.master.0 == matter {
+        net.set_flags(hyper.master.1 as usize, crate::NodeFlags::MASTER, true);
+    }
+    if hyper.slave.0 == matter {
+        net.follow(hyper.slave.1 as usize, hyper.master);
+    }
 }
 
 #[cfg(test)]

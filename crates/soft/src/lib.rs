@@ -6,6 +6,7 @@
 //! long a substep may be.
 
 pub mod element;
+pub mod energy;
 pub mod hyper;
 pub mod net;
 pub mod primitive;

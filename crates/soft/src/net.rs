@@ -1,7 +1,7 @@
 //! The nodal net: masses joined by elements, with a memory of shape (K19–K26, K47–K51).
 
 use crate::element::{self, Base, Element, Input, Law};
-use glam::{DMat3, DVec3};
+use glam::{DMat3, DQuat, DVec3};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use trocar_dynamics::{Field, Lock, MassNode, Masses, Matter, MatterId, Nodes, masses::BadNode};
@@ -140,6 +140,8 @@ pub struct Net {
     masses: Masses,
     /// Every node's own mass, kg: what gravity acts on.
     weights: Vec<f64>,
+    /// Every frame's own moments of inertia, kg·m².
+    inertias: Vec<DVec3>,
     flags: Vec<NodeFlags>,
     leaders: Vec<Option<(MatterId, u32)>>,
     /// Base position of every node, in its father's frame, or in the world (K25).
@@ -171,6 +173,8 @@ impl Net {
             ));
         }
         let weights = parts.nodes.iter().map(|n| n.mass).collect();
+        let rigid = parts.nodes.iter().filter_map(|n| n.rigid);
+        let inertias = rigid.map(|r| r.inertia.unwrap_or_default()).collect();
         Masses::new(&parts.nodes)?;
         let masses = Masses::new(&carrying(&parts))?;
         if masses.frames() != parts.frames.len() {
@@ -226,6 +230,7 @@ impl Net {
         let mut net = Self {
             masses,
             weights,
+            inertias,
             flags: parts.flags,
             leaders: vec![None; count],
             base,
@@ -282,6 +287,35 @@ impl Net {
     /// The bending elements.
     pub fn bends(&self) -> impl Iterator<Item = &Bend> {
         self.bends.iter().map(|b| &b.0)
+    }
+
+    /// The bending elements and their angles at rest, rad.
+    pub(crate) fn bends_at_rest(&self) -> impl Iterator<Item = (&Bend, f64)> {
+        self.bends.iter().map(|(bend, rest)| (bend, *rest))
+    }
+
+    /// A node's own mass, kg: without what it carries.
+    pub fn weight(&self, node: usize) -> f64 {
+        self.weights[node]
+    }
+
+    /// A frame's own moments of inertia about its axes, kg·m².
+    pub(crate) fn own_inertia(&self, frame: usize) -> DVec3 {
+        self.inertias[frame]
+    }
+
+    /// True if gravity acts on it.
+    pub fn falls(&self) -> bool {
+        self.gravity
+    }
+
+    /// The orientation to which torsion turns a frame: as it was built, or as it was built into its father.
+    pub(crate) fn reference(&self, nodes: &Nodes, z: usize) -> DQuat {
+        let rest = self.rest.orientation[z];
+        match self.masses.father(z) {
+            Some(f) => nodes.orientation[f] * self.rest.orientation[f].conjugate() * rest,
+            None => rest,
+        }
     }
 
     /// The torsion elements.
@@ -376,12 +410,7 @@ impl Net {
         }
         for torsion in &self.torsions {
             let z = torsion.frame as usize;
-            let rest = self.rest.orientation[z];
-            // A frame with a father is built into it, and turns with it.
-            let reference = match self.masses.father(z) {
-                Some(f) => nodes.orientation[f] * self.rest.orientation[f].conjugate() * rest,
-                None => rest,
-            };
+            let reference = self.reference(nodes, z);
             let torque = element::torsion_torque(nodes.orientation[z], reference, torsion.constant);
             nodes.torque[z] += torque;
             if let Some(f) = self.masses.father(z) {

@@ -310,7 +310,10 @@ fn hyper_nodes_stay_together_and_pass_their_force_on() {
             factor: 1.0,
         })
         .collect();
-    hypers.iter().for_each(|h| hyper::mark(h, &mut a, &mut b));
+    for h in &hypers {
+        hyper::mark(h, MatterId(0), &mut a);
+        hyper::mark(h, MatterId(1), &mut b);
+    }
     let mut nodes = [a.rest().clone(), b.rest().clone()];
     for p in &mut nodes[1].position {
         *p += DVec3::Z * 0.1;

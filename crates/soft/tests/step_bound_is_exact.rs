@@ -109,6 +109,9 @@ fn of_two_nets_coupled_by_hyper_nodes() {
             factor: 1.0,
         })
         .collect();
-    hypers.iter().for_each(|h| hyper::mark(h, &mut a, &mut b));
+    for h in &hypers {
+        hyper::mark(h, MatterId(0), &mut a);
+        hyper::mark(h, MatterId(1), &mut b);
+    }
     assert_exact(&[a, b], &hypers, 0.01);
 }

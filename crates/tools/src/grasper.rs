@@ -1,5 +1,6 @@
 //! A laparoscopic grasper: a shaft that pivots about its trocar, and two jaws (K89).
 
+use crate::trocar;
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
 use std::f64::consts::FRAC_PI_2;
@@ -96,40 +97,26 @@ impl Grasper {
     /// Brings a wish within the instrument's reach. A number that is not finite keeps its place.
     pub fn reachable(&self, wish: &Handle, now: &Handle) -> Handle {
         let l = &self.limits;
-        let reach = [
-            l.yaw,
-            l.pitch,
-            l.depth,
-            [f64::NEG_INFINITY, f64::INFINITY],
-            l.jaw,
-        ];
-        let (wish, now) = (wish.to_array(), now.to_array());
-        Handle::from_array(std::array::from_fn(|i| {
-            let value = if wish[i].is_finite() { wish[i] } else { now[i] };
-            value.clamp(reach[i][0], reach[i][1])
-        }))
+        let reach = [l.yaw, l.pitch, l.depth, trocar::ENDLESS, l.jaw];
+        Handle::from_array(trocar::reachable(wish.to_array(), now.to_array(), reach))
     }
 
     /// Where the instrument is after `dt` seconds if the hand is at `wish`: all the way, or as far as
     /// its greatest speed allows.
     pub fn follow(&self, now: &Handle, wish: &Handle, dt: f64) -> Handle {
-        let wish = self.reachable(wish, now).to_array();
-        let now = now.to_array();
-        let length = (now[2] + self.jaw_length).max(0.05);
-        let swing = self.speed / length * dt;
+        let wish = self.reachable(wish, now);
+        let swing = trocar::swing(self.speed, now.depth + self.jaw_length, dt);
         let turn = self.turn_speed * dt;
         let most = [swing, swing, self.speed * dt, turn, turn];
-        Handle::from_array(std::array::from_fn(|i| {
-            now[i] + (wish[i] - now[i]).clamp(-most[i], most[i])
-        }))
+        Handle::from_array(trocar::towards(now.to_array(), wish.to_array(), most))
     }
 
     /// Where shaft and jaws are.
     pub fn poses(&self, handle: &Handle) -> [Pose; PARTS] {
-        let swing = rotation::from_axis_angle(DVec3::Y, handle.yaw)
-            * rotation::from_axis_angle(DVec3::X, -handle.pitch);
-        let direction = self.trocar.rotation * swing;
-        let hinge = self.trocar.position + direction * DVec3::Z * handle.depth;
+        let Pose {
+            position: hinge,
+            rotation: direction,
+        } = trocar::shaft(&self.trocar, handle.yaw, handle.pitch, handle.depth);
         let shaft = direction * rotation::from_axis_angle(DVec3::Z, handle.roll);
         let jaw = |sign: f64| shaft * rotation::from_axis_angle(DVec3::X, sign * 0.5 * handle.jaw);
         [
@@ -173,12 +160,6 @@ impl Grasper {
         along + (force - along) * (arm / length)
     }
 
-    /// A grasper whose trocar sits at `position` and looks at `target`.
-    pub fn looking(position: DVec3, target: DVec3, up: DVec3) -> Pose {
-        let axis = (target - position).normalize_or(DVec3::Z);
-        Pose::new(position, rotation::from_z_axis(axis, up.cross(axis)))
-    }
-
     /// True if every number makes sense; otherwise what is wrong.
     pub fn check(&self) -> Result<(), &'static str> {
         let sizes = [
@@ -196,10 +177,7 @@ impl Grasper {
         if 2.0 * self.jaw_radius >= self.jaw_length {
             return Err("a jaw must be longer than it is thick");
         }
-        if [l.yaw, l.pitch, l.depth, l.jaw]
-            .iter()
-            .any(|[a, b]| !(a <= b && a.is_finite() && b.is_finite()))
-        {
+        if !trocar::are_limits(&[l.yaw, l.pitch, l.depth, l.jaw]) {
             return Err("each limit is a least and a greatest value, in that order");
         }
         if l.pitch[0] <= -FRAC_PI_2 || l.pitch[1] >= FRAC_PI_2 || l.depth[0] < 0.0 || l.jaw[0] < 0.0
@@ -224,7 +202,7 @@ pub(crate) mod tests {
 
     pub fn sample() -> Grasper {
         Grasper {
-            trocar: Grasper::looking(DVec3::new(0.0, 0.2, 0.1), DVec3::ZERO, DVec3::Y),
+            trocar: trocar::looking(DVec3::new(0.0, 0.2, 0.1), DVec3::ZERO, DVec3::Y),
             shaft_radius: 2.5e-3,
             jaw_length: 0.02,
             jaw_radius: 1.5e-3,

@@ -1,7 +1,10 @@
 //! Instruments: kinematics through a trocar, and what their effectors do to tissue.
 
+pub mod endoscope;
 pub mod grasper;
 pub mod grip;
+pub mod trocar;
 
+pub use endoscope::{Endoscope, EndoscopeHandle, EndoscopeLimits, Eye};
 pub use grasper::{Grasper, Handle, Limits, Part};
 pub use grip::{Grip, Hold};

@@ -1,37 +1,49 @@
-//! The scene that is built into the program, so that it can be started anywhere.
+//! The scenes and exercises that are built into the program, so that it can be started anywhere.
 
-use trocar_scene::{Bundle, Scene, SceneError};
+use trocar_serve::Catalogue;
 
-/// The gall bladder.
-pub fn gall_bladder() -> Result<Scene, SceneError> {
-    let file = |name: &str, bytes: &[u8]| (name.to_string(), bytes.to_vec());
-    Scene::from_bundle(&Bundle {
-        files: vec![
-            file(
-                "gallbladder.toml",
-                include_bytes!("../../../scenes/gallbladder.toml"),
-            ),
-            file(
-                "parts/surroundings.toml",
-                include_bytes!("../../../scenes/parts/surroundings.toml"),
-            ),
-            file(
-                "parts/liver.obj",
-                include_bytes!("../../../scenes/parts/liver.obj"),
-            ),
-        ],
-    })
+/// Made by `build.rs`: names such as `scenes/gallbladder.toml`, and contents.
+const FILES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/files.rs"));
+
+/// All of them.
+pub fn catalogue() -> Catalogue {
+    let mut catalogue = Catalogue::default();
+    for problem in catalogue.add_files(FILES) {
+        // A test makes sure that there is none.
+        tracing::error!("built in: {problem}");
+    }
+    catalogue
 }
 
 #[cfg(test)]
 mod tests {
+    use super::*;
+    use std::path::Path;
+    use trocar_scene::Scene;
+
     #[test]
-    fn it_is_the_scene_in_the_repository() {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenes/gallbladder.toml");
-        let scene = trocar_scene::Scene::load(path).unwrap();
-        assert_eq!(
-            super::gall_bladder().unwrap().bundle.hash(),
-            scene.bundle.hash()
-        );
+    fn they_are_those_of_the_repository() {
+        let mut catalogue = Catalogue::default();
+        assert_eq!(catalogue.add_files(FILES), Vec::<String>::new());
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let mut count = 0;
+        for entry in std::fs::read_dir(root.join("scenes")).unwrap() {
+            let path = entry.unwrap().path();
+            if path.extension().is_some_and(|e| e == "toml") {
+                let id = path.file_stem().unwrap().to_str().unwrap();
+                let built_in = catalogue.scene(id).unwrap();
+                let scene = Scene::load(&path).unwrap();
+                assert_eq!(built_in.bundle.hash(), scene.bundle.hash(), "{id}");
+                count += 1;
+            }
+        }
+        assert!(count >= 2);
+        for entry in std::fs::read_dir(root.join("exercises")).unwrap() {
+            let path = entry.unwrap().path();
+            if path.extension().is_some_and(|e| e == "toml") {
+                let id = path.file_stem().unwrap().to_str().unwrap();
+                assert!(catalogue.exercise(id).is_some(), "{id}");
+            }
+        }
     }
 }

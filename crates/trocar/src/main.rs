@@ -1,12 +1,16 @@
-//! The `trocar` program: simulate, check, replay, and serve the page.
+//! The `trocar` program: simulate, check, replay, score, keep records, and serve the page.
 
+mod backup;
 mod builtin;
 mod check;
+mod exercise;
 mod export;
 mod machine;
 mod progress;
 mod replay;
 mod report;
+mod restore;
+mod score;
 mod serve;
 mod simulate;
 
@@ -36,6 +40,14 @@ enum Command {
     Replay(replay::Options),
     /// Print the JSON Schema of scene files, for editors.
     Schema,
+    /// Check exercise files, or print their JSON Schema.
+    Exercise(exercise::Options),
+    /// Score a recorded operation again, from its recording.
+    Score(score::Options),
+    /// Write profiles, results and recordings into one file.
+    Backup(backup::Options),
+    /// Put a backup back into a folder.
+    Restore(restore::Options),
 }
 
 fn main() -> ExitCode {
@@ -56,6 +68,10 @@ fn main() -> ExitCode {
         Command::Check(options) => check::run(options),
         Command::Replay(options) => replay::run(options),
         Command::Schema => schema(),
+        Command::Exercise(options) => exercise::run(options),
+        Command::Score(options) => score::run(options),
+        Command::Backup(options) => backup::run(options),
+        Command::Restore(options) => restore::run(options),
     };
     match done {
         Ok(code) => code,
@@ -71,6 +87,14 @@ fn schema() -> anyhow::Result<ExitCode> {
     let schema = trocar_scene::file::schema();
     print(&serde_json::to_string_pretty(&schema)?)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Waits for something that goes on by itself.
+fn wait_for<T>(future: impl Future<Output = T>) -> anyhow::Result<T> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    Ok(runtime.block_on(future))
 }
 
 /// Prints to standard output; whoever closes it early has read enough.

@@ -62,7 +62,7 @@ pub fn run(options: &Options) -> Result<ExitCode> {
     let mut record = options
         .record
         .as_ref()
-        .map(|path| Writer::create(path, &scene))
+        .map(|path| Writer::create(path, &scene, &[]))
         .transpose()?;
     let mut export = options.export.open(&simulation)?;
 

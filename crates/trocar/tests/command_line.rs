@@ -162,10 +162,10 @@ fn a_killed_recording_is_readable_up_to_its_last_block() {
         .spawn()
         .unwrap();
     // Until there is more than the scene in it.
-    let size = || std::fs::metadata(&record).map_or(0, |m| m.len());
-    let scene_size = 400_000;
+    let recorded =
+        || trocar_scene::recording::Recording::read(&record).is_ok_and(|r| r.steps() > 0);
     for _ in 0..600 {
-        if size() > scene_size {
+        if recorded() {
             break;
         }
         std::thread::sleep(std::time::Duration::from_millis(50));

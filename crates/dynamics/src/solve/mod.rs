@@ -1,11 +1,14 @@
 //! Impulses at the start of a substep that make its end right (B26, B27).
 
 mod direct;
+mod pull;
 
 use crate::{Cast, Contact, Tie, TieKind, anchor::Support};
 use direct::{Direct, Wrong};
 use glam::{DMat3, DVec3};
 use serde::{Deserialize, Serialize};
+
+pub use pull::pull;
 
 /// How hard a solve tries.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]

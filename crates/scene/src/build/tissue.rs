@@ -1,9 +1,9 @@
 //! Tissues of a scene, on their way to nets.
 
-use super::{Item, check::Checker};
+use super::{Item, check::Checker, items};
 use crate::{
-    file::{Couple, LawSpec, MaterialSpec, NetSpec, Ring, Select, SheetTissue, TubeTissue},
-    load::{Key, SceneError},
+    file::{Couple, LawSpec, Look, MaterialSpec, NetSpec, Ring, Select, SheetTissue, TubeTissue},
+    load::{Key, Scene, SceneError},
 };
 use glam::DVec3;
 use std::ops::Range;
@@ -18,6 +18,8 @@ pub struct Draft<'a> {
     pub name: String,
     pub parts: NetParts,
     pub colour: [f64; 3],
+    pub look: Look,
+    pub source: Option<String>,
     pub bears: f64,
     /// Rings, or rows of a sheet: nodes in each, and how many there are.
     around: usize,
@@ -66,6 +68,8 @@ impl<'a> Draft<'a> {
             parts: placed(parts, &frame),
             frame,
             colour: item.colour,
+            look: item.look,
+            source: item.material.source.clone(),
             bears: item.material.bears,
             around: item.around,
             rings: item.rings,
@@ -104,6 +108,8 @@ impl<'a> Draft<'a> {
             parts: placed(primitive::sheet(&surface, &edges, &material), &frame),
             frame,
             colour: spec.colour,
+            look: spec.look,
+            source: spec.material.source.clone(),
             bears: spec.material.bears,
             around: spec.columns,
             rings: spec.rows,
@@ -196,17 +202,21 @@ impl<'a> Draft<'a> {
         Ok(fixed)
     }
 
-    /// The net, its fixed nodes fixed.
-    pub fn net(&self) -> Result<Net, SceneError> {
+    /// The net, its fixed nodes fixed; `matter` is its own name in `hypers`.
+    pub fn net(&self, matter: MatterId, hypers: &[Hyper]) -> Result<Net, SceneError> {
         let mut parts = self.parts.clone();
         for (node, lock) in self.fixed()? {
             parts.nodes[node].lock = lock;
             parts.flags[node].set(NodeFlags::FIXED, lock == Lock::Fixed);
         }
-        Net::new(parts).map_err(|e| {
+        let mut net = Net::new(parts).map_err(|e| {
             self.check
                 .error(&[], e.to_string(), "Correct the tissue's numbers.")
-        })
+        })?;
+        for pair in hypers {
+            hyper::mark(pair, matter, &mut net);
+        }
+        Ok(net)
     }
 
     /// Moves a surface node and with it the rest lengths of its elements.
@@ -252,8 +262,75 @@ fn placed(mut parts: NetParts, frame: &Pose) -> NetParts {
     parts
 }
 
+/// All tissues of a scene, their rings coupled; the first will be matter `first`.
+pub fn drafts(scene: &Scene, first: u32) -> Result<(Vec<Draft<'_>>, Vec<Hyper>), SceneError> {
+    let mut drafts: Vec<Draft<'_>> = Vec::new();
+    for item in items(scene, |s| &s.file.organ) {
+        drafts.push(Draft::organ(&item)?);
+    }
+    for item in items(scene, |s| &s.file.pipe) {
+        drafts.push(Draft::pipe(&item)?);
+    }
+    for item in items(scene, |s| &s.file.sheet) {
+        drafts.push(Draft::sheet(&item)?);
+    }
+    let mut pairs = Vec::new();
+    for item in items(scene, |s| &s.file.couple) {
+        let new = couple(&item, &mut drafts, first)?;
+        let led = |n| pairs.iter().any(|p: &Hyper| p.slave == n);
+        let leads = |n| pairs.iter().any(|p: &Hyper| p.master == n);
+        // A copy of a copy would lag behind and give its force to the wrong node.
+        if new
+            .iter()
+            .any(|p| led(p.slave) || leads(p.slave) || led(p.master))
+        {
+            let check = Checker {
+                source: item.source,
+                table: "couple",
+                index: item.index,
+            };
+            return Err(check.error(
+                &["slave".into()],
+                "a ring follows one other ring, and what follows does not lead",
+                "Let one ring lead all that are joined to it.",
+            ));
+        }
+        pairs.extend(new);
+    }
+    Ok((drafts, pairs))
+}
+
+/// The material of tissue `index` of a scene, counted as in [`drafts`].
+pub fn material_of(scene: &Scene, index: usize) -> Option<&MaterialSpec> {
+    let organs = items(scene, |s| &s.file.organ).map(|i| &i.item.material);
+    let pipes = items(scene, |s| &s.file.pipe).map(|i| &i.item.material);
+    let sheets = items(scene, |s| &s.file.sheet).map(|i| &i.item.material);
+    organs.chain(pipes).chain(sheets).nth(index)
+}
+
+/// Writes the material of tissue `index`.
+pub fn set_material(scene: &mut Scene, index: usize, material: &MaterialSpec) {
+    let mut left = index;
+    let mut visit = |place: &mut MaterialSpec| {
+        if left == 0 {
+            place.clone_from(material);
+        }
+        left = left.wrapping_sub(1);
+    };
+    let files = &mut scene.sources;
+    for s in files.iter_mut() {
+        s.file.organ.iter_mut().for_each(|x| visit(&mut x.material));
+    }
+    for s in files.iter_mut() {
+        s.file.pipe.iter_mut().for_each(|x| visit(&mut x.material));
+    }
+    for s in files.iter_mut() {
+        s.file.sheet.iter_mut().for_each(|x| visit(&mut x.material));
+    }
+}
+
 /// Couples two rings (K54): moves the slave's nodes onto the master's and pairs them.
-pub fn couple(
+fn couple(
     item: &Item<'_, Couple>,
     drafts: &mut [Draft<'_>],
     first: u32,
@@ -365,6 +442,13 @@ fn material(check: &Checker<'_>, spec: &MaterialSpec) -> Result<Material, SceneE
                 spec.bears
             ),
             "It is a force in N.",
+        ));
+    }
+    if spec.source.as_ref().is_some_and(|s| s.trim().is_empty()) {
+        return Err(check.error(
+            &at("source"),
+            "the source is empty",
+            "Say where the constants were measured, or leave it out.",
         ));
     }
     let constants = [

@@ -1,0 +1,135 @@
+//! Which matter is connected, and how long its substeps may be.
+
+use super::{Connected, MAX_SUBSTEPS, Model, check, substeps};
+use crate::load::{Key, Scene, SceneError};
+use trocar_dynamics::MatterId;
+use trocar_soft::{Hyper, Net, StepBounds, stability};
+
+impl Model {
+    /// Finds connected matter and its bounds.
+    pub(super) fn connect(&mut self) {
+        let first = self.prescribed();
+        let mut leader: Vec<usize> = (0..self.matters.len()).collect();
+        fn find(leader: &[usize], mut i: usize) -> usize {
+            while leader[i] != i {
+                i = leader[i];
+            }
+            i
+        }
+        let ends = self
+            .ties
+            .iter()
+            .map(|t| (t.a.matter.index(), t.b.matter.index()));
+        let ends = ends.chain(
+            self.hypers
+                .iter()
+                .map(|h| (h.master.0.index(), h.slave.0.index())),
+        );
+        for (a, b) in ends.filter(|(a, b)| *a >= first && *b >= first) {
+            let (a, b) = (find(&leader, a), find(&leader, b));
+            leader[a.max(b)] = a.min(b);
+        }
+        for root in first..self.matters.len() {
+            let members: Vec<MatterId> = (root..self.matters.len())
+                .filter(|i| find(&leader, *i) == root)
+                .map(|i| MatterId(i as u32))
+                .collect();
+            if !members.is_empty() {
+                let bounds = self.bounds(&members);
+                self.groups.push(Connected { members, bounds });
+            }
+        }
+    }
+
+    pub(super) fn bounds(&self, members: &[MatterId]) -> StepBounds {
+        let nets: Vec<(MatterId, &Net)> = members
+            .iter()
+            .filter_map(|m| Some((*m, self.net(*m)?)))
+            .collect();
+        let local = |m: MatterId| {
+            nets.iter()
+                .position(|n| n.0 == m)
+                .map(|i| MatterId(i as u32))
+        };
+        let hypers: Vec<Hyper> = self
+            .hypers
+            .iter()
+            .filter_map(|h| {
+                Some(Hyper {
+                    master: (local(h.master.0)?, h.master.1),
+                    slave: (local(h.slave.0)?, h.slave.1),
+                    factor: h.factor,
+                })
+            })
+            .collect();
+        let nets: Vec<&Net> = nets.iter().map(|n| n.1).collect();
+        stability::bounds(&nets, &hypers)
+    }
+
+    pub(super) fn check_substeps(&self, scene: &Scene) -> Result<(), SceneError> {
+        for group in &self.groups {
+            let Some(trouble) = self.trouble(&group.members, &group.bounds) else {
+                continue;
+            };
+            // The stiffest member is to blame; bodies alone need no substeps.
+            let member = group
+                .members
+                .iter()
+                .min_by(|a, b| {
+                    let bound = |m: &MatterId| self.matters[m.index()].stable_step();
+                    bound(a).total_cmp(&bound(b))
+                })
+                .and_then(|m| check::find(scene, &self.names[m.index()]));
+            let (source, table, index) = member.unwrap_or((scene.main(), "world", 0));
+            let at = [
+                Key::Name(table),
+                Key::Index(index),
+                Key::Name("material"),
+                Key::Name(trouble.key),
+            ];
+            return Err(source.error(&at, trouble.problem, trouble.remedy));
+        }
+        Ok(())
+    }
+
+    /// Why connected matter with such bounds can't be stepped; none if it can.
+    pub(super) fn trouble(&self, members: &[MatterId], bounds: &StepBounds) -> Option<Trouble> {
+        let substeps = substeps(self.step, bounds.safe);
+        if substeps <= MAX_SUBSTEPS && !bounds.flutters {
+            return None;
+        }
+        let names: Vec<&str> = members
+            .iter()
+            .map(|m| self.names[m.index()].as_str())
+            .collect();
+        let names = names.join(", ");
+        Some(if bounds.flutters {
+            Trouble {
+                key: "damping",
+                problem: format!(
+                    "{names} would swing up by itself at any step: its central nodes are damped, its surface hardly"
+                ),
+                remedy: "Raise `damping`, or lower `centre_damping` and `turn_damping`.",
+            }
+        } else {
+            Trouble {
+                key: "stiffness",
+                problem: format!(
+                    "{names} would need {substeps} substeps in every step of {} s",
+                    self.step
+                ),
+                remedy: "Make its springs softer, its nodes heavier or its damping greater.",
+            }
+        })
+    }
+}
+
+/// Why matter can't be stepped.
+pub(super) struct Trouble {
+    /// Which number of its material is most to blame.
+    key: &'static str,
+    /// What is wrong.
+    pub problem: String,
+    /// What to do.
+    pub remedy: &'static str,
+}

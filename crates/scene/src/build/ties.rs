@@ -1,0 +1,145 @@
+//! Ties, and the points they join.
+
+use super::{Item, Model, Tissue, check::Checker, items};
+use crate::{
+    file::AnchorSpec,
+    load::{Scene, SceneError},
+};
+use glam::DVec3;
+use trocar_collide::on_triangle;
+use trocar_dynamics::{Anchor, Local, MatterId, Nodes, Tie};
+
+impl Model {
+    pub(super) fn add_ties(&mut self, scene: &Scene) -> Result<(), SceneError> {
+        for Item {
+            source,
+            index,
+            item,
+        } in items(scene, |s| &s.file.tie)
+        {
+            let check = Checker {
+                source,
+                table: "tie",
+                index,
+            };
+            let a = self.anchor(&check, "a", &item.a)?;
+            let b = self.anchor(&check, "b", &item.b)?;
+            if a == b {
+                return Err(check.error(
+                    &["b".into()],
+                    "both ends are the same point",
+                    "Name two different points.",
+                ));
+            }
+            if a.matter == MatterId::WORLD && b.matter == MatterId::WORLD {
+                return Err(check.error(
+                    &["b".into()],
+                    "both ends are fixed in the world",
+                    "Tie something that moves.",
+                ));
+            }
+            self.ties.push(match item.length {
+                None => Tie::point(a, b),
+                Some(length) => {
+                    check.size(length, "length")?;
+                    Tie::distance(a, b, length)
+                }
+            });
+        }
+        Ok(())
+    }
+
+    fn anchor(
+        &self,
+        check: &Checker<'_>,
+        key: &'static str,
+        spec: &AnchorSpec,
+    ) -> Result<Anchor, SceneError> {
+        let wrong = |problem: String, remedy: &str| check.error(&[key.into()], problem, remedy);
+        let unknown = |kind: &str, name: &str| {
+            wrong(
+                format!("there is no {kind} called \"{name}\""),
+                "Check the name.",
+            )
+        };
+        let named = [
+            spec.world.is_some(),
+            spec.body.is_some(),
+            spec.particle.is_some(),
+            spec.tissue.is_some(),
+        ];
+        if named.iter().filter(|x| **x).count() != 1 {
+            return Err(wrong(
+                "a point is on one thing".into(),
+                "Give exactly one of `world`, `body`, `particle`, `tissue`.",
+            ));
+        }
+        if let Some(point) = spec.world {
+            check.points(&[point], key)?;
+            return Ok(Anchor::world(point.into()));
+        }
+        let bodies = self.bodies.unwrap_or(MatterId::WORLD);
+        if let Some(name) = &spec.body {
+            let node = self
+                .looks
+                .iter()
+                .position(|b| b.name == *name)
+                .ok_or_else(|| unknown("body", name))?;
+            let at = spec.at.unwrap_or_default();
+            check.points(&[at], key)?;
+            return Ok(Anchor::frame(bodies, node as u32, at.into()));
+        }
+        if let Some(name) = &spec.particle {
+            let node = self
+                .particles
+                .iter()
+                .position(|p| p == name)
+                .ok_or_else(|| unknown("particle", name))?;
+            return Ok(Anchor::node(bodies, (self.looks.len() + node) as u32));
+        }
+        let name = spec.tissue.as_deref().unwrap_or_default();
+        let tissue = self
+            .tissues
+            .iter()
+            .find(|t| t.name == name)
+            .ok_or_else(|| unknown("tissue", name))?;
+        let start = &self.start[tissue.matter.index()];
+        match (spec.node, spec.at) {
+            (Some(node), None) => {
+                let index = tissue.first as usize + node as usize;
+                if index >= start.len() {
+                    let most = start.len() - 1 - tissue.first as usize;
+                    return Err(wrong(
+                        format!("{name} has no node {node}"),
+                        &format!("Its surface nodes are 0 to {most}."),
+                    ));
+                }
+                Ok(Anchor::node(tissue.matter, index as u32))
+            }
+            (None, Some(at)) => {
+                check.points(&[at], key)?;
+                Ok(Anchor {
+                    matter: tissue.matter,
+                    at: nearest(tissue, start, at.into()),
+                })
+            }
+            _ => Err(wrong(
+                "a point on a tissue is a node or a place".into(),
+                "Give either `node` or `at`.",
+            )),
+        }
+    }
+}
+
+fn nearest(tissue: &Tissue, start: &Nodes, point: DVec3) -> Local {
+    let mut best = (f64::INFINITY, Local::Node(tissue.first));
+    for t in &tissue.triangles {
+        let corners = t.map(|n| start.position[n as usize]);
+        let weights = on_triangle(point, corners);
+        let distance = trocar_collide::closest::point(corners, weights).distance_squared(point);
+        if distance < best.0 {
+            best = (distance, Local::Triangle(*t, weights));
+        }
+    }
+    best.1
+}

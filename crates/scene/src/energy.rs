@@ -1,0 +1,54 @@
+//! The energy of a scene.
+
+use crate::Simulation;
+use serde::Serialize;
+use trocar_dynamics::MatterId;
+
+/// Energy, J.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Energy {
+    /// Of motion.
+    pub kinetic: f64,
+    /// Of height, against the start.
+    pub gravity: f64,
+    /// Of springs, shape memory, torsion and bending.
+    pub elastic: f64,
+}
+
+impl Energy {
+    /// All of it, J.
+    pub fn total(&self) -> f64 {
+        self.kinetic + self.gravity + self.elastic
+    }
+}
+
+impl Simulation {
+    /// The energy of everything that moves. Ties, grips, pulls and instruments hold none.
+    ///
+    /// A scene of sheets and bodies without damping keeps it; nets with fathers do not, by their own law (see
+    /// [`trocar_soft::energy`]).
+    pub fn energy(&self) -> Energy {
+        let mut energy = Energy::default();
+        for (m, nodes) in self.state.nodes.iter().enumerate() {
+            let matter = MatterId(m as u32);
+            if let Some(net) = self.model.net(matter) {
+                energy.kinetic += net.kinetic_energy(nodes);
+                energy.gravity += net.gravity_energy(nodes, self.model.gravity);
+                energy.elastic += net.elastic_energy(nodes);
+            } else if !self.model.matters[m].is_prescribed() {
+                let masses = self.model.matters[m].masses();
+                let start = &self.model.start[m].position;
+                for (i, mass) in masses.mass().iter().enumerate() {
+                    let fallen = nodes.position[i] - start[i];
+                    energy.kinetic += 0.5 * mass * masses.node_velocity(nodes, i).length_squared();
+                    energy.gravity -= mass * self.model.gravity.dot(fallen);
+                }
+                for (z, rigid) in masses.rigid().iter().enumerate() {
+                    let spin = nodes.orientation[z].conjugate() * nodes.spin[z];
+                    energy.kinetic += 0.5 * (rigid.inertia.unwrap_or_default() * spin).dot(spin);
+                }
+            }
+        }
+        energy
+    }
+}

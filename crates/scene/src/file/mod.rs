@@ -1,0 +1,289 @@
+//! What a scene file may say. All quantities in SI units: metres, kilograms, seconds, newtons, radians.
+
+mod tissue;
+mod trocar;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub use tissue::{
+    Ball, Couple, LawSpec, MaterialSpec, NetSpec, Ring, Select, SheetTissue, TubeTissue,
+};
+pub use trocar::{EndoscopeSpec, Instrument, InstrumentKind};
+
+/// Three numbers: a point or a direction.
+pub type Vector = [f64; 3];
+
+/// A scene.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SceneFile {
+    /// Version of the format: 1.
+    pub trocar: u32,
+    /// What the scene is called.
+    #[serde(default)]
+    pub name: String,
+    /// What it shows, in a sentence or two.
+    #[serde(default)]
+    pub about: String,
+    /// Other scene files whose contents are added to this one. Paths are relative to this file and stay
+    /// inside its folder.
+    #[serde(default)]
+    pub include: Vec<String>,
+    /// Gravity and the step.
+    #[serde(default)]
+    pub world: Option<World>,
+    /// Where one looks from.
+    #[serde(default)]
+    pub camera: Option<Camera>,
+    /// The endoscope; with it no camera is needed.
+    #[serde(default)]
+    pub endoscope: Option<EndoscopeSpec>,
+    /// Closed tissues with one central node (gall bladder, kidney, …).
+    #[serde(default)]
+    pub organ: Vec<TubeTissue>,
+    /// Open tubes with a central node in every ring (ducts, vessels, bowel).
+    #[serde(default)]
+    pub pipe: Vec<TubeTissue>,
+    /// Open sheets without central nodes (connective tissue, membranes).
+    #[serde(default)]
+    pub sheet: Vec<SheetTissue>,
+    /// Rings of two tissues that move as one (hyper nodes).
+    #[serde(default)]
+    pub couple: Vec<Couple>,
+    /// Rigid boxes.
+    #[serde(default)]
+    pub body: Vec<Body>,
+    /// Point masses.
+    #[serde(default)]
+    pub particle: Vec<Particle>,
+    /// Ties between two points.
+    #[serde(default)]
+    pub tie: Vec<TieSpec>,
+    /// Instruments.
+    #[serde(default)]
+    pub instrument: Vec<Instrument>,
+    /// What is only seen: organs and vessels that do not move.
+    #[serde(default)]
+    pub scenery: Vec<Scenery>,
+}
+
+/// The JSON Schema of scene files.
+pub fn schema() -> schemars::Schema {
+    schemars::schema_for!(SceneFile)
+}
+
+/// Gravity and the step.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct World {
+    /// Gravity, m/s². Default: [0, -9.81, 0]; y is up.
+    pub gravity: Vector,
+    /// Length of a step, s, between 0.0001 and 0.05. Default: 0.002.
+    pub step: f64,
+}
+
+impl Default for World {
+    fn default() -> Self {
+        Self {
+            gravity: [0.0, -9.81, 0.0],
+            step: 0.002,
+        }
+    }
+}
+
+/// Where one looks from.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Camera {
+    /// The eye, m.
+    pub eye: Vector,
+    /// What it looks at, m.
+    pub target: Vector,
+    /// Which way is up in the picture. Default: [0, 1, 0].
+    #[serde(default = "up")]
+    pub up: Vector,
+    /// Height of the view, degrees, between 5 and 150. Default: 50.
+    #[serde(default = "field_of_view")]
+    pub field_of_view: f64,
+}
+
+fn up() -> Vector {
+    [0.0, 1.0, 0.0]
+}
+
+fn field_of_view() -> f64 {
+    50.0
+}
+
+/// What the surface of something looks like. It has no part in the simulation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Look {
+    /// Its colour, nothing else.
+    #[default]
+    Plain,
+    /// Liver.
+    Liver,
+    /// Gall bladder.
+    GallBladder,
+    /// A duct.
+    Duct,
+    /// A vein.
+    Vein,
+    /// An artery.
+    Artery,
+    /// Fat.
+    Fat,
+    /// Bowel.
+    Bowel,
+    /// Peritoneum.
+    Peritoneum,
+    /// A thin membrane.
+    Membrane,
+    /// Muscle.
+    Muscle,
+    /// Steel.
+    Steel,
+    /// Plastic.
+    Plastic,
+}
+
+fn one() -> f64 {
+    1.0
+}
+
+/// A rigid box.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Body {
+    /// Its name, unique in the scene.
+    pub name: String,
+    /// Mass, kg, > 0.
+    pub mass: f64,
+    /// Half of its edges, m, > 0.
+    pub half_extents: Vector,
+    /// Centre, m.
+    pub position: Vector,
+    /// Orientation: the axis of a turn, its length the angle in rad. Default: none.
+    #[serde(default)]
+    pub rotation: Vector,
+    /// Velocity, m/s. Default: at rest.
+    #[serde(default)]
+    pub velocity: Vector,
+    /// Angular velocity, rad/s. Default: at rest.
+    #[serde(default)]
+    pub spin: Vector,
+    /// Colour: red, green, blue from 0 to 1.
+    #[serde(default = "steel")]
+    pub colour: Vector,
+}
+
+fn steel() -> Vector {
+    [0.62, 0.66, 0.72]
+}
+
+/// A point mass.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Particle {
+    /// Its name, unique in the scene.
+    pub name: String,
+    /// Mass, kg, > 0.
+    pub mass: f64,
+    /// Position, m.
+    pub position: Vector,
+    /// Velocity, m/s. Default: at rest.
+    #[serde(default)]
+    pub velocity: Vector,
+}
+
+/// A point on something; give one of `world`, `body`, `particle`, `tissue`.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AnchorSpec {
+    /// A fixed point, m.
+    #[serde(default)]
+    pub world: Option<Vector>,
+    /// A body, by name; with `at` in its frame.
+    #[serde(default)]
+    pub body: Option<String>,
+    /// A particle, by name.
+    #[serde(default)]
+    pub particle: Option<String>,
+    /// A tissue, by name; with `node`, or with `at`: the closest point of its surface at rest.
+    #[serde(default)]
+    pub tissue: Option<String>,
+    /// A surface node of the tissue, counted from 0.
+    #[serde(default)]
+    pub node: Option<u32>,
+    /// A point: in the body's frame, or in the world for a tissue, m.
+    #[serde(default)]
+    pub at: Option<Vector>,
+}
+
+/// Keeps two points together, or at a distance.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TieSpec {
+    /// One point.
+    pub a: AnchorSpec,
+    /// The other point.
+    pub b: AnchorSpec,
+    /// Distance to keep, m, > 0. Left out: the points are kept together.
+    #[serde(default)]
+    pub length: Option<f64>,
+}
+
+/// Something that is only seen: a mesh from a file, or a tube.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Scenery {
+    /// Its name, unique in the scene.
+    pub name: String,
+    /// A mesh file (STL, OBJ, PLY, OFF, VTK, VTU, MSH), relative to this file and inside its folder.
+    #[serde(default)]
+    pub mesh: Option<String>,
+    /// Or a tube, closed at both ends.
+    #[serde(default)]
+    pub tube: Option<SceneryTube>,
+    /// Moves the mesh, m. Default: not.
+    #[serde(default)]
+    pub position: Vector,
+    /// Scales the mesh; 0.001 for a file in millimetres. Default: 1.
+    #[serde(default = "one")]
+    pub scale: f64,
+    /// Colour: red, green, blue from 0 to 1.
+    #[serde(default = "liver")]
+    pub colour: Vector,
+    /// What its surface looks like. Default: plain.
+    #[serde(default)]
+    pub look: Look,
+    /// Opacity, 0 to 1. Default: 1.
+    #[serde(default = "one")]
+    pub opacity: f64,
+}
+
+fn liver() -> Vector {
+    [0.45, 0.16, 0.13]
+}
+
+/// A tube that is only seen.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SceneryTube {
+    /// Points its centre line goes through, m; two or more.
+    pub path: Vec<Vector>,
+    /// Half width and half height at each point of the path, m; or one pair for all.
+    pub radii: Vec<[f64; 2]>,
+    /// Rings along the path. Default: 24.
+    #[serde(default = "scenery_rings")]
+    pub rings: usize,
+    /// Nodes in a ring. Default: 24.
+    #[serde(default = "scenery_rings")]
+    pub around: usize,
+}
+
+fn scenery_rings() -> usize {
+    24
+}

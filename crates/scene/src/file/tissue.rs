@@ -1,0 +1,234 @@
+//! What a scene file may say of tissues.
+
+use super::{Look, Vector, one, up};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A tissue in the shape of a tube along a path: closed at both ends as an organ, open as a pipe.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TubeTissue {
+    /// Its name, unique in the scene.
+    pub name: String,
+    /// Points its centre line goes through, m; two or more.
+    pub path: Vec<Vector>,
+    /// Half width and half height at each point of the path, m; or one pair for all.
+    pub radii: Vec<[f64; 2]>,
+    /// Which way is up at the start of the path. Default: [0, 1, 0].
+    #[serde(default = "up")]
+    pub up: Vector,
+    /// Rings of nodes along the path, 2 or more.
+    pub rings: usize,
+    /// Nodes in a ring, 3 or more.
+    pub around: usize,
+    /// Moves the whole tissue, m. Default: not.
+    #[serde(default)]
+    pub position: Vector,
+    /// Turns the whole tissue about the origin before it is moved: the axis of the turn, its length the angle
+    /// in rad. Default: not.
+    #[serde(default)]
+    pub rotation: Vector,
+    /// What it is made of.
+    pub material: MaterialSpec,
+    /// Nodes that are fixed in space.
+    #[serde(default)]
+    pub fixed: Vec<Select>,
+    /// Colour: red, green, blue from 0 to 1.
+    #[serde(default = "flesh")]
+    pub colour: Vector,
+    /// What its surface looks like. Default: plain.
+    #[serde(default)]
+    pub look: Look,
+}
+
+/// A tissue in the shape of a flat sheet.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SheetTissue {
+    /// Its name, unique in the scene.
+    pub name: String,
+    /// One corner, m.
+    pub origin: Vector,
+    /// From that corner along the rows, m.
+    pub u: Vector,
+    /// From that corner along the columns, m.
+    pub v: Vector,
+    /// Rows of nodes, 2 or more.
+    pub rows: usize,
+    /// Nodes in a row, 2 or more.
+    pub columns: usize,
+    /// Moves the whole tissue, m. Default: not.
+    #[serde(default)]
+    pub position: Vector,
+    /// Turns the whole tissue about the origin before it is moved: the axis of the turn, its length the angle
+    /// in rad. Default: not.
+    #[serde(default)]
+    pub rotation: Vector,
+    /// What it is made of.
+    pub material: MaterialSpec,
+    /// Nodes that are fixed in space. `ring` selects a row.
+    #[serde(default)]
+    pub fixed: Vec<Select>,
+    /// Colour: red, green, blue from 0 to 1.
+    #[serde(default = "flesh")]
+    pub colour: Vector,
+    /// What its surface looks like. Default: plain.
+    #[serde(default)]
+    pub look: Look,
+}
+
+fn flesh() -> Vector {
+    [0.78, 0.36, 0.33]
+}
+
+/// How springs and shape memory answer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum LawSpec {
+    /// Force grows with the displacement; constants in N/m.
+    #[default]
+    Linear,
+    /// Force grows with its square; constants in N/m².
+    Quadratic,
+}
+
+/// Which neighbours of the net springs join.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum NetSpec {
+    /// Along the edges of the cells only; shears without resistance.
+    A,
+    /// And along one diagonal.
+    B,
+    /// And along both diagonals.
+    #[default]
+    C,
+}
+
+/// What a tissue is made of. Every node and element of it gets the same constants.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MaterialSpec {
+    /// Mass of a surface node, kg, > 0.
+    pub mass: f64,
+    /// Damping of a surface node, N·s/m, ≥ 0.
+    pub damping: f64,
+    /// Springs between surface nodes, N/m or N/m², ≥ 0.
+    pub stiffness: f64,
+    /// Law of those springs. Default: linear.
+    #[serde(default)]
+    pub law: LawSpec,
+    /// Gain of those springs when shorter and when longer than at rest, ≥ 0. Default: [1, 1]; [0, 1] bears
+    /// tension only.
+    #[serde(default = "gain")]
+    pub gain: [f64; 2],
+    /// Which neighbours those springs join: "a", "b" or "c". Default: "c".
+    #[serde(default)]
+    pub net: NetSpec,
+    /// Shape memory: what draws a node back to its place, N/m or N/m², ≥ 0. Default: 0.
+    #[serde(default)]
+    pub memory: f64,
+    /// Law of the shape memory. Default: linear.
+    #[serde(default)]
+    pub memory_law: LawSpec,
+    /// Mass of a central node, kg, > 0. Default: 0.05. Sheets have none.
+    #[serde(default = "centre_mass")]
+    pub centre_mass: f64,
+    /// Damping of a central node, N·s/m, ≥ 0. Default: 0.5.
+    #[serde(default = "centre_damping")]
+    pub centre_damping: f64,
+    /// Rotational damping of a central node, N·m·s/rad, ≥ 0. Default: 0.0005.
+    #[serde(default = "turn_damping")]
+    pub turn_damping: f64,
+    /// Springs between the central nodes of a pipe, N/m, ≥ 0. Default: 0.
+    #[serde(default)]
+    pub centre_stiffness: f64,
+    /// Torsion of a central node against how it was built, N·m/rad, ≥ 0. Default: 0.
+    #[serde(default)]
+    pub torsion: f64,
+    /// Bending of a pipe at its central nodes, N/rad, ≥ 0. Default: 0, none.
+    #[serde(default)]
+    pub bending: f64,
+    /// Dampers from ring to ring of a pipe, N·s/m, ≥ 0. Default: 0, none.
+    #[serde(default)]
+    pub brace: f64,
+    /// Gravity acts on it. Default: true.
+    #[serde(default = "yes")]
+    pub gravity: bool,
+    /// Force at which a grasped point tears out of the instrument, N, > 0. Default: 2.
+    #[serde(default = "bears")]
+    pub bears: f64,
+    /// Where its constants were measured: a paper, a data set. Left out: nowhere, they are guesses.
+    #[serde(default)]
+    pub source: Option<String>,
+}
+
+fn gain() -> [f64; 2] {
+    [1.0; 2]
+}
+fn centre_mass() -> f64 {
+    0.05
+}
+fn centre_damping() -> f64 {
+    0.5
+}
+fn turn_damping() -> f64 {
+    5e-4
+}
+fn yes() -> bool {
+    true
+}
+fn bears() -> f64 {
+    2.0
+}
+
+/// Selects nodes of a tissue; give one of `ring`, `nodes`, `within`.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Select {
+    /// All nodes of this ring, counted from 0; its central node too, in a pipe.
+    #[serde(default)]
+    pub ring: Option<usize>,
+    /// These surface nodes, counted from 0.
+    #[serde(default)]
+    pub nodes: Option<Vec<u32>>,
+    /// All surface nodes inside this ball.
+    #[serde(default)]
+    pub within: Option<Ball>,
+    /// How freely they move along the tissue's own axes, from 0 (locked) to 1 (free). Default: [0, 0, 0], fixed.
+    #[serde(default)]
+    pub axes: Vector,
+}
+
+/// A ball.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Ball {
+    /// Its centre, m.
+    pub centre: Vector,
+    /// Its radius, m, > 0.
+    pub radius: f64,
+}
+
+/// A ring of a tissue.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Ring {
+    /// Name of the organ or pipe.
+    pub tissue: String,
+    /// Which ring, counted from 0.
+    pub ring: usize,
+}
+
+/// Two rings that move as one. The slave's ring is moved onto the master's when the scene is built.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Couple {
+    /// The ring that leads.
+    pub master: Ring,
+    /// The ring that follows; with as many nodes.
+    pub slave: Ring,
+    /// How much of the slave's force the master takes, 0 to 1. Default: 1; less loses momentum.
+    #[serde(default = "one")]
+    pub force_factor: f64,
+}

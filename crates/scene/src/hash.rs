@@ -1,0 +1,101 @@
+//! The hash that proves two simulations the same.
+
+use crate::Simulation;
+use glam::DVec3;
+use trocar_dynamics::{Anchor, Local};
+use xxhash_rust::xxh3::Xxh3;
+
+impl Simulation {
+    /// A number that depends on every bit of what the next step reads.
+    pub fn hash(&self) -> u64 {
+        let mut hash = Hasher(Xxh3::new());
+        hash.count(self.steps);
+        hash.number(self.state.time);
+        for nodes in &self.state.nodes {
+            hash.vectors(&nodes.position);
+            hash.vectors(&nodes.velocity);
+            hash.vectors(&nodes.spin);
+            for q in &nodes.orientation {
+                hash.numbers(&q.to_array());
+            }
+        }
+        for handle in &self.handles {
+            hash.numbers(&handle.to_array());
+        }
+        if let Some(handle) = &self.endoscope {
+            hash.numbers(&handle.to_array());
+        }
+        for (index, value) in self.changed() {
+            hash.count(index as u64);
+            hash.number(value);
+        }
+        for grip in &self.grips {
+            hash.number(grip.jaw);
+            hash.vectors(&[grip.load]);
+            hash.count(u64::from(grip.armed));
+            hash.count(grip.holds.len() as u64);
+            for hold in &grip.holds {
+                hash.number(hold.pull);
+                hash.vectors(&[hold.taken, hold.force, hold.tie.impulse]);
+                hash.anchor(&hold.tie.a);
+                hash.anchor(&hold.tie.b);
+            }
+        }
+        for group in &self.groups {
+            for tie in &group.ties[..group.scene_ties] {
+                hash.vectors(&[tie.impulse]);
+            }
+            group.bad.iter().for_each(|n| hash.count(u64::from(*n)));
+            for (matter, capsule, corners, impulse) in &group.warm {
+                hash.count(u64::from(matter.0) << 32 | u64::from(*capsule));
+                corners.iter().for_each(|n| hash.count(u64::from(*n)));
+                hash.number(*impulse);
+            }
+            for (capsule, triangle, side) in group.skins.iter().flat_map(|s| s.patch.sides()) {
+                hash.count(u64::from(*capsule) << 32 | u64::from(*triangle));
+                hash.number(f64::from(*side));
+            }
+        }
+        hash.0.digest()
+    }
+}
+
+/// Puts numbers into a hash, bit for bit.
+struct Hasher(Xxh3);
+
+impl Hasher {
+    fn count(&mut self, n: u64) {
+        self.0.update(&n.to_le_bytes());
+    }
+
+    fn number(&mut self, x: f64) {
+        self.count(x.to_bits());
+    }
+
+    fn numbers(&mut self, list: &[f64]) {
+        list.iter().for_each(|x| self.number(*x));
+    }
+
+    fn vectors(&mut self, list: &[DVec3]) {
+        list.iter().for_each(|v| self.numbers(&v.to_array()));
+    }
+
+    fn anchor(&mut self, anchor: &Anchor) {
+        self.count(u64::from(anchor.matter.0));
+        match anchor.at {
+            Local::Node(node) => self.count(u64::from(node)),
+            Local::Frame(node, offset) => {
+                self.count(u64::from(node));
+                self.vectors(&[offset]);
+            }
+            Local::Triangle(nodes, weights) => {
+                nodes.iter().for_each(|n| self.count(u64::from(*n)));
+                self.numbers(&weights);
+            }
+            Local::Tetrahedron(nodes, weights) => {
+                nodes.iter().for_each(|n| self.count(u64::from(*n)));
+                self.numbers(&weights);
+            }
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! What goes on inside: nodes, elements, contacts, forces, anchors and frames, to be looked at (K134).
+
+use crate::Simulation;
+use glam::{DQuat, DVec3};
+use trocar_dynamics::{Lock, Matter, Nodes};
+use trocar_soft::{Element, Net, NodeFlags, element};
+
+/// Which insights are wanted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Views {
+    /// Nodes of tissues.
+    pub nodes: bool,
+    /// Their elements.
+    pub elements: bool,
+    /// Contacts.
+    pub contacts: bool,
+    /// Forces on nodes.
+    pub forces: bool,
+    /// Ties, holds and pulls.
+    pub anchors: bool,
+    /// Central nodes and bodies.
+    pub frames: bool,
+}
+
+/// What a node is, or what has been done to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[repr(u8)]
+pub enum NodeState {
+    /// It moves freely.
+    Free,
+    /// Some of its axes are locked.
+    Locked,
+    /// It does not move.
+    Fixed,
+    /// An instrument holds it.
+    Grasped,
+    /// It copies a node of another tissue.
+    Hyper,
+    /// It carries others.
+    Centre,
+}
+
+/// A node.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct NodeInsight {
+    /// Where it is, m.
+    pub position: DVec3,
+    /// What it is.
+    pub state: NodeState,
+}
+
+/// An element.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ElementInsight {
+    /// One end, m.
+    pub a: DVec3,
+    /// The other end, m.
+    pub b: DVec3,
+    /// Its force, N; positive draws the ends together.
+    pub force: f64,
+}
+
+/// A contact.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ContactInsight {
+    /// Where the tissue is touched, m.
+    pub point: DVec3,
+    /// From the instrument to the tissue, unit length.
+    pub normal: DVec3,
+    /// Force on the tissue along the normal, N.
+    pub force: f64,
+}
+
+/// What goes on inside. Only what was asked for is filled; its memory is used again.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Insight {
+    /// Nodes of all tissues.
+    pub nodes: Vec<NodeInsight>,
+    /// Elements of all tissues.
+    pub elements: Vec<ElementInsight>,
+    /// Contacts of the last substep.
+    pub contacts: Vec<ContactInsight>,
+    /// Position of a node (m) and the force of its matter on it (N) in the last substep.
+    pub forces: Vec<(DVec3, DVec3)>,
+    /// Both ends of every tie, hold and pull, m.
+    pub anchors: Vec<(DVec3, DVec3)>,
+    /// Central nodes and bodies.
+    pub frames: Vec<(DVec3, DQuat)>,
+}
+
+impl Simulation {
+    /// Fills `out` with what is wanted and empties the rest.
+    pub fn insight(&self, wanted: Views, out: &mut Insight) {
+        out.nodes.clear();
+        out.elements.clear();
+        out.contacts.clear();
+        out.forces.clear();
+        out.anchors.clear();
+        out.frames.clear();
+        for tissue in &self.model.tissues {
+            let Some(net) = self.model.net(tissue.matter) else {
+                continue;
+            };
+            let nodes = &self.state.nodes[tissue.matter.index()];
+            if wanted.nodes {
+                let seen = (0..nodes.len()).map(|i| NodeInsight {
+                    position: nodes.position[i],
+                    state: state(net, nodes, i),
+                });
+                out.nodes.extend(seen);
+            }
+            if wanted.elements {
+                out.elements
+                    .extend(net.elements().map(|e| element(net, nodes, &e)));
+            }
+        }
+        if wanted.contacts {
+            for group in &self.groups {
+                group.see_contacts(|contact, force| {
+                    if let Some(point) = self.point(&contact.b) {
+                        out.contacts.push(ContactInsight {
+                            point,
+                            normal: contact.normal,
+                            force,
+                        });
+                    }
+                });
+            }
+        }
+        let moving = self.model.prescribed()..self.state.nodes.len();
+        for nodes in &self.state.nodes[moving] {
+            if wanted.forces {
+                let pairs = nodes.position.iter().zip(&nodes.force);
+                out.forces.extend(pairs.map(|(at, force)| (*at, *force)));
+            }
+            if wanted.frames {
+                let pairs = nodes.position.iter().zip(&nodes.orientation);
+                out.frames.extend(pairs.map(|(at, turn)| (*at, *turn)));
+            }
+        }
+        if wanted.anchors {
+            let held = self.grips.iter().flat_map(|g| &g.holds).map(|h| &h.tie);
+            for tie in self.model.ties.iter().chain(held) {
+                let ends = (self.point(&tie.a), self.point(&tie.b));
+                if let (Some(a), Some(b)) = ends {
+                    out.anchors.push((a, b));
+                }
+            }
+            for pull in self.pulls.iter().filter(|p| p.target.is_finite()) {
+                let from = self.point(&pull.anchor);
+                out.anchors.extend(from.map(|from| (from, pull.target)));
+            }
+        }
+    }
+}
+
+fn state(net: &Net, nodes: &Nodes, i: usize) -> NodeState {
+    let flags = net.flags(i);
+    match net.masses().lock(i) {
+        Lock::Fixed => NodeState::Fixed,
+        _ if flags.has(NodeFlags::GRASPED) => NodeState::Grasped,
+        _ if flags.has(NodeFlags::SLAVE) => NodeState::Hyper,
+        Lock::Axes(..) => NodeState::Locked,
+        Lock::Free if i < nodes.frames() => NodeState::Centre,
+        Lock::Free => NodeState::Free,
+    }
+}
+
+fn element(net: &Net, nodes: &Nodes, e: &Element) -> ElementInsight {
+    let [a, b] = e.nodes.map(|n| nodes.position[n as usize]);
+    let force = match e.law.input {
+        element::Input::Distance => element::spring_tension(a.distance(b), e.rest_length, &e.law),
+        // A damper acts along the relative velocity; what it draws along the line is seen.
+        element::Input::Velocity => {
+            let [v, w] = e
+                .nodes
+                .map(|n| net.masses().node_velocity(nodes, n as usize));
+            element::damper_force(v - w, &e.law).dot((b - a).normalize_or_zero())
+        }
+    };
+    ElementInsight { a, b, force }
+}

@@ -1,0 +1,488 @@
+//! Parameters that can be changed while a scene runs (K13).
+
+use crate::{
+    Event, Simulation,
+    build::Model,
+    event::Happening,
+    file::{LawSpec, MaterialSpec},
+};
+use serde::{Deserialize, Serialize};
+
+/// A number of the scene that can be changed while it runs.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Parameter {
+    /// What it belongs to: "world", or the name of a tissue or an instrument.
+    pub group: String,
+    /// What it is called there.
+    pub name: String,
+    /// Its unit; empty for a plain number.
+    pub unit: &'static str,
+    /// What it does.
+    pub about: &'static str,
+    /// Least value.
+    pub least: f64,
+    /// Greatest value.
+    pub greatest: f64,
+    /// What it is now.
+    pub value: f64,
+    /// What the scene says.
+    pub start: f64,
+}
+
+/// A wish to change a parameter.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Change {
+    /// Index into [`Simulation::parameters`](crate::Simulation::parameters).
+    pub parameter: u32,
+    /// What it shall be.
+    pub value: f64,
+}
+
+/// What a parameter is a number of.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Subject {
+    /// Gravity along an axis.
+    Gravity(usize),
+    /// A number of a tissue's material: which tissue, which of [`NUMBERS`].
+    Material(usize, usize),
+    /// The pull that an instrument's jaws hold.
+    GripForce(usize),
+    /// The greatest speed of an instrument.
+    Speed(usize),
+}
+
+/// How far a number may be changed.
+#[derive(Clone, Copy)]
+enum Range {
+    /// A tenth to ten times of what the scene says.
+    Tenfold,
+    /// From 0 to ten times of what the scene says, or to this if it says 0.
+    UpTo(f64),
+    /// From 0 to this.
+    Within(f64),
+    /// 0 or 1.
+    Switch,
+}
+
+impl Range {
+    fn bounds(self, start: f64) -> [f64; 2] {
+        match self {
+            Self::Tenfold => [0.1 * start, 10.0 * start],
+            Self::UpTo(most) if start == 0.0 => [0.0, most],
+            Self::UpTo(_) => [0.0, 10.0 * start],
+            Self::Within(most) => [0.0, most.max(start)],
+            Self::Switch => [0.0, 1.0],
+        }
+    }
+}
+
+/// Which tissues have a number.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Tissues {
+    /// All.
+    All,
+    /// Those with central nodes: organs and pipes.
+    Carried,
+    /// Pipes.
+    Pipes,
+}
+
+/// A number of a material.
+struct Number {
+    name: &'static str,
+    unit: fn(&MaterialSpec) -> &'static str,
+    about: &'static str,
+    range: Range,
+    tissues: Tissues,
+    place: fn(&mut MaterialSpec) -> &mut f64,
+}
+
+fn spring_unit(material: &MaterialSpec) -> &'static str {
+    of_law(material.law)
+}
+
+fn memory_unit(material: &MaterialSpec) -> &'static str {
+    of_law(material.memory_law)
+}
+
+fn of_law(law: LawSpec) -> &'static str {
+    match law {
+        LawSpec::Linear => "N/m",
+        LawSpec::Quadratic => "N/m²",
+    }
+}
+
+/// Every number of a material but its gravity, which is a switch.
+const NUMBERS: [Number; 14] = [
+    Number {
+        name: "mass",
+        unit: |_| "kg",
+        about: "Mass of a surface node.",
+        range: Range::Tenfold,
+        tissues: Tissues::All,
+        place: |m| &mut m.mass,
+    },
+    Number {
+        name: "damping",
+        unit: |_| "N·s/m",
+        about: "Damping of a surface node.",
+        range: Range::UpTo(1.0),
+        tissues: Tissues::All,
+        place: |m| &mut m.damping,
+    },
+    Number {
+        name: "stiffness",
+        unit: spring_unit,
+        about: "Springs between surface nodes.",
+        range: Range::UpTo(100.0),
+        tissues: Tissues::All,
+        place: |m| &mut m.stiffness,
+    },
+    Number {
+        name: "gain when shorter",
+        unit: |_| "",
+        about: "Gain of those springs when shorter than at rest; 0 bears tension only.",
+        range: Range::Within(4.0),
+        tissues: Tissues::All,
+        place: |m| &mut m.gain[0],
+    },
+    Number {
+        name: "gain when longer",
+        unit: |_| "",
+        about: "Gain of those springs when longer than at rest.",
+        range: Range::Within(4.0),
+        tissues: Tissues::All,
+        place: |m| &mut m.gain[1],
+    },
+    Number {
+        name: "memory",
+        unit: memory_unit,
+        about: "What draws a surface node back to its place.",
+        range: Range::UpTo(100.0),
+        tissues: Tissues::All,
+        place: |m| &mut m.memory,
+    },
+    Number {
+        name: "centre mass",
+        unit: |_| "kg",
+        about: "Mass of a central node.",
+        range: Range::Tenfold,
+        tissues: Tissues::Carried,
+        place: |m| &mut m.centre_mass,
+    },
+    Number {
+        name: "centre damping",
+        unit: |_| "N·s/m",
+        about: "Damping of a central node.",
+        range: Range::UpTo(5.0),
+        tissues: Tissues::Carried,
+        place: |m| &mut m.centre_damping,
+    },
+    Number {
+        name: "turn damping",
+        unit: |_| "N·m·s/rad",
+        about: "Rotational damping of a central node.",
+        range: Range::UpTo(5e-3),
+        tissues: Tissues::Carried,
+        place: |m| &mut m.turn_damping,
+    },
+    Number {
+        name: "torsion",
+        unit: |_| "N·m/rad",
+        about: "What turns a central node back to how it was built.",
+        range: Range::UpTo(0.1),
+        tissues: Tissues::Carried,
+        place: |m| &mut m.torsion,
+    },
+    Number {
+        name: "centre stiffness",
+        unit: |_| "N/m",
+        about: "Springs between the central nodes.",
+        range: Range::UpTo(100.0),
+        tissues: Tissues::Pipes,
+        place: |m| &mut m.centre_stiffness,
+    },
+    Number {
+        name: "bending",
+        unit: |_| "N/rad",
+        about: "What straightens it at its central nodes.",
+        range: Range::UpTo(0.1),
+        tissues: Tissues::Pipes,
+        place: |m| &mut m.bending,
+    },
+    Number {
+        name: "brace",
+        unit: |_| "N·s/m",
+        about: "Dampers from ring to ring.",
+        range: Range::UpTo(0.1),
+        tissues: Tissues::Pipes,
+        place: |m| &mut m.brace,
+    },
+    Number {
+        name: "bears",
+        unit: |_| "N",
+        about: "Force at which a grasped point tears out.",
+        range: Range::Tenfold,
+        tissues: Tissues::All,
+        place: |m| &mut m.bears,
+    },
+];
+
+/// In place of an index into [`NUMBERS`]: whether gravity acts on the tissue.
+const FALLS: usize = NUMBERS.len();
+
+/// All parameters of a model, and what each is a number of.
+pub(crate) fn list(model: &Model) -> (Vec<Parameter>, Vec<Subject>) {
+    let (mut parameters, mut subjects) = (Vec::new(), Vec::new());
+    let mut add =
+        |group: &str, name: &str, unit, about, [least, greatest]: [f64; 2], start, subject| {
+            parameters.push(Parameter {
+                group: group.into(),
+                name: name.into(),
+                unit,
+                about,
+                least,
+                greatest,
+                value: start,
+                start,
+            });
+            subjects.push(subject);
+        };
+    for (axis, name) in ["gravity x", "gravity y", "gravity z"].iter().enumerate() {
+        let start = model.gravity[axis];
+        let range = [f64::min(-20.0, start), f64::max(20.0, start)];
+        let about = "Gravity along this axis; y is up.";
+        add(
+            "world",
+            name,
+            "m/s²",
+            about,
+            range,
+            start,
+            Subject::Gravity(axis),
+        );
+    }
+    for (t, tissue) in model.tissues.iter().enumerate() {
+        let Some(mut material) = model.material(t).cloned() else {
+            continue;
+        };
+        let kind = match tissue.first {
+            0 => Tissues::All,
+            1 => Tissues::Carried,
+            _ => Tissues::Pipes,
+        };
+        for (k, number) in NUMBERS.iter().enumerate().filter(|n| n.1.tissues <= kind) {
+            let start = *(number.place)(&mut material);
+            let unit = (number.unit)(&material);
+            let range = number.range.bounds(start);
+            let subject = Subject::Material(t, k);
+            add(
+                &tissue.name,
+                number.name,
+                unit,
+                number.about,
+                range,
+                start,
+                subject,
+            );
+        }
+        let (about, start) = ("Gravity acts on it: 0 or 1.", f64::from(material.gravity));
+        let range = Range::Switch.bounds(start);
+        add(
+            &tissue.name,
+            "gravity",
+            "",
+            about,
+            range,
+            start,
+            Subject::Material(t, FALLS),
+        );
+    }
+    for (t, tool) in model.tools.iter().enumerate() {
+        let (name, grasper) = (&tool.name, &tool.grasper);
+        let numbers = [
+            (
+                "grip force",
+                "N",
+                "How much pull the jaws hold.",
+                grasper.grip_force,
+                Subject::GripForce(t),
+            ),
+            (
+                "speed",
+                "m/s",
+                "How fast its tip follows the hand at most.",
+                grasper.speed,
+                Subject::Speed(t),
+            ),
+        ];
+        for (what, unit, about, start, subject) in numbers {
+            add(
+                name,
+                what,
+                unit,
+                about,
+                Range::Tenfold.bounds(start),
+                start,
+                subject,
+            );
+        }
+    }
+    (parameters, subjects)
+}
+
+/// Writes number `k` of a material.
+fn write(material: &mut MaterialSpec, k: usize, value: f64) {
+    match NUMBERS.get(k) {
+        Some(number) => *(number.place)(material) = value,
+        None => material.gravity = value != 0.0,
+    }
+}
+
+impl Simulation {
+    /// Every number that can be changed while the scene runs; its index is what a [`Change`] names.
+    pub fn parameters(&self) -> &[Parameter] {
+        &self.parameters
+    }
+
+    /// Changes parameters before a step. What can't be changed is refused, with an event that says why; the rest is changed.
+    pub(crate) fn change(&mut self, changes: &[Change]) {
+        if changes.is_empty() {
+            return;
+        }
+        let mut wanted: Vec<(usize, f64)> = Vec::new();
+        for change in changes {
+            let p = change.parameter as usize;
+            // Said twice in one step, the last word counts; so there are never more than there are parameters.
+            wanted.retain(|w| w.0 != p);
+            match self.objection(p, change.value) {
+                Some(reason) => self.refuse(p, reason),
+                None if self.parameters[p].value == change.value => {}
+                None => wanted.push((p, change.value)),
+            }
+        }
+        if wanted.is_empty() {
+            return;
+        }
+        // All together first: what is fine as a whole may not be so half way.
+        match self.assume(&wanted) {
+            Ok(()) => wanted.iter().for_each(|w| self.tell(w.0)),
+            Err(reason) if wanted.len() == 1 => self.refuse(wanted[0].0, reason),
+            Err(_) => {
+                for one in wanted {
+                    match self.assume(&[one]) {
+                        Ok(()) => self.tell(one.0),
+                        Err(reason) => self.refuse(one.0, reason),
+                    }
+                }
+            }
+        }
+    }
+
+    /// Why a parameter can't have a value whatever the others are; none if it can.
+    pub(crate) fn objection(&self, p: usize, value: f64) -> Option<String> {
+        let Some(parameter) = self.parameters.get(p) else {
+            return Some(format!(
+                "there are only {} parameters",
+                self.parameters.len()
+            ));
+        };
+        let (least, greatest) = (parameter.least, parameter.greatest);
+        if !(least..=greatest).contains(&value) {
+            return Some(format!(
+                "{value} does not lie between {least} and {greatest}"
+            ));
+        }
+        let switch = matches!(self.subjects[p], Subject::Material(_, FALLS));
+        (switch && value != 0.0 && value != 1.0).then(|| "it is 0 or 1".into())
+    }
+
+    /// Gives parameters their values, all or none; the values are within range.
+    pub(crate) fn assume(&mut self, values: &[(usize, f64)]) -> Result<(), String> {
+        let mut materials: Vec<(usize, MaterialSpec)> = Vec::new();
+        for (p, value) in values {
+            let Subject::Material(t, k) = self.subjects[*p] else {
+                continue;
+            };
+            let place = match materials.iter().position(|m| m.0 == t) {
+                Some(place) => place,
+                None => {
+                    let Some(material) = self.model.material(t).cloned() else {
+                        continue;
+                    };
+                    materials.push((t, material));
+                    materials.len() - 1
+                }
+            };
+            write(&mut materials[place].1, k, *value);
+        }
+        if !materials.is_empty() {
+            self.model.remake(&materials)?;
+            for (group, connected) in self.groups.iter_mut().zip(&self.model.groups) {
+                group.set_stable(connected.bounds.safe);
+            }
+            self.longest = self.model.longest_step();
+            // The nets are new and know nothing of grips.
+            self.mark_held();
+        }
+        for (p, value) in values {
+            match self.subjects[*p] {
+                Subject::Gravity(axis) => self.model.gravity[axis] = *value,
+                Subject::GripForce(t) => self.model.tools[t].grasper.grip_force = *value,
+                Subject::Speed(t) => self.model.tools[t].grasper.speed = *value,
+                Subject::Material(..) => {}
+            }
+            self.parameters[*p].value = *value;
+        }
+        Ok(())
+    }
+
+    /// Parameters that are not what the scene says: index and value.
+    pub(crate) fn changed(&self) -> impl Iterator<Item = (usize, f64)> + '_ {
+        let list = self.parameters.iter().enumerate();
+        list.filter(|(_, p)| p.value.to_bits() != p.start.to_bits())
+            .map(|(i, p)| (i, p.value))
+    }
+
+    /// What has to be set so that exactly `values` differ from what the scene says.
+    pub(crate) fn way_to(&self, values: &[(usize, f64)]) -> Vec<(usize, f64)> {
+        let wanted = |i: usize| {
+            let found = values.iter().find(|v| v.0 == i);
+            found.map_or(self.parameters[i].start, |v| v.1)
+        };
+        (0..self.parameters.len())
+            .map(|i| (i, wanted(i)))
+            .filter(|(i, value)| value.to_bits() != self.parameters[*i].value.to_bits())
+            .collect()
+    }
+
+    fn title(&self, p: usize) -> String {
+        match self.parameters.get(p) {
+            Some(parameter) => format!("{}: {}", parameter.group, parameter.name),
+            None => format!("parameter {p}"),
+        }
+    }
+
+    fn tell(&mut self, p: usize) {
+        let what = Happening::Changed {
+            parameter: self.title(p),
+            value: self.parameters[p].value,
+        };
+        self.happened(what);
+    }
+
+    fn refuse(&mut self, p: usize, reason: String) {
+        let what = Happening::Refused {
+            parameter: self.title(p),
+            reason,
+        };
+        self.happened(what);
+    }
+
+    fn happened(&mut self, what: Happening) {
+        self.report.events.push(Event {
+            time: self.state.time,
+            what,
+        });
+    }
+}

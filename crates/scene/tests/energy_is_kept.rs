@@ -1,0 +1,81 @@
+//! What is not damped keeps its energy, and energy is what the forces do work against.
+
+#![allow(clippy::unwrap_used, reason = "a test may fail")]
+
+mod common;
+
+use common::built;
+use trocar_scene::Simulation;
+
+fn sheet(springs: &str, step: f64) -> String {
+    format!(
+        "trocar = 1\n[world]\nstep = {step}\n[[sheet]]\nname = \"sheet\"\norigin = [0, 0, 0]\nu = [0.1, 0, 0]\n\
+         v = [0, 0, 0.1]\nrows = 6\ncolumns = 6\nfixed = [{{ ring = 0 }}]\n\
+         material = {{ mass = 0.001, damping = 0, memory = 2, {springs} }}\n"
+    )
+}
+
+/// Greatest change of the total energy over `seconds`, and the greatest kinetic energy, J.
+fn drift(simulation: &mut Simulation, seconds: f64) -> (f64, f64) {
+    let input = simulation.idle_input();
+    let start = simulation.energy().total();
+    let (mut worst, mut kinetic) = (0.0_f64, 0.0_f64);
+    for _ in 0..(seconds / input.dt) as usize {
+        simulation.step(&input);
+        let energy = simulation.energy();
+        worst = worst.max((energy.total() - start).abs());
+        kinetic = kinetic.max(energy.kinetic);
+    }
+    (worst, kinetic)
+}
+
+#[test]
+fn an_undamped_sheet_keeps_its_energy_to_the_order_of_the_integrator() {
+    for law in [
+        "stiffness = 40",
+        "stiffness = 40, gain = [0.3, 1.5]",
+        "stiffness = 4000, law = \"quadratic\", memory_law = \"quadratic\"",
+    ] {
+        let text = |step| sheet(law, step);
+        let (coarse, kinetic) = drift(&mut built(&text(1e-3)), 1.0);
+        let (fine, _) = drift(&mut built(&text(2.5e-4)), 1.0);
+        assert!(kinetic > 1e-4, "it moves: {kinetic}");
+        assert!(fine < 0.02 * kinetic, "{law}: {fine} of {kinetic}");
+        // First order: a quarter of the step, about a quarter of the error.
+        assert!(fine < 0.35 * coarse, "{law}: {fine} {coarse}");
+    }
+}
+
+#[test]
+fn a_falling_spinning_body_keeps_its_energy() {
+    let mut simulation = built(
+        "trocar = 1\n[world]\nstep = 0.0005\n[[body]]\nname = \"box\"\nmass = 0.1\nhalf_extents = [0.01, 0.02, 0.03]\n\
+         position = [0, 0, 0]\nvelocity = [0.2, 3, 0]\nspin = [3, 20, -5]\n",
+    );
+    let start = simulation.energy();
+    let exact = 0.5 * 0.1 * (0.2 * 0.2 + 9.0);
+    let inertia = [13e-4, 10e-4, 5e-4].map(|x: f64| 0.1 * x / 3.0);
+    let turning = 0.5 * (inertia[0] * 9.0 + inertia[1] * 400.0 + inertia[2] * 25.0);
+    assert!((start.kinetic - exact - turning).abs() < 1e-12);
+    assert_eq!((start.gravity, start.elastic), (0.0, 0.0));
+    let (worst, kinetic) = drift(&mut simulation, 0.5);
+    assert!(worst < 5e-3 * kinetic, "{worst} {kinetic}");
+}
+
+#[test]
+fn damping_only_takes() {
+    let text = sheet("stiffness = 40", 1e-3).replace("damping = 0,", "damping = 0.02,");
+    let mut simulation = built(&text);
+    let input = simulation.idle_input();
+    let mut last = simulation.energy().total();
+    for k in 0..40 {
+        for _ in 0..50 {
+            simulation.step(&input);
+        }
+        let now = simulation.energy().total();
+        assert!(now < last + 1e-6, "{k}: {now} {last}");
+        last = now;
+    }
+    // At rest: what is left is the balance of springs and height, with next to nothing of motion.
+    assert!(simulation.energy().kinetic < 1e-4 * simulation.energy().elastic);
+}

@@ -1,0 +1,172 @@
+//! What a finger points at is found; what goes on inside is shown as it is.
+
+#![allow(clippy::unwrap_used, reason = "a test may fail")]
+
+mod common;
+
+use common::{FUNDUS, built, gallbladder, go, simulation};
+use glam::DVec3;
+use trocar_scene::{Insight, Pull, Views, insight::NodeState};
+
+const SCENE: &str = r#"trocar = 1
+[world]
+gravity = [0, 0, 0]
+[[sheet]]
+name = "sheet"
+origin = [-0.05, 0, -0.05]
+u = [0.1, 0, 0]
+v = [0, 0, 0.1]
+rows = 6
+columns = 6
+fixed = [{ ring = 0 }, { ring = 5, axes = [1, 0, 0] }]
+material = { mass = 0.001, damping = 0.05, stiffness = 40 }
+[[body]]
+name = "box"
+mass = 0.02
+half_extents = [0.01, 0.01, 0.01]
+position = [0, -0.1, 0]
+rotation = [0, 0, 0.5]
+[[particle]]
+name = "bead"
+mass = 0.005
+position = [0.2, 0, 0]
+[[tie]]
+a = { body = "box", at = [0, -0.01, 0] }
+b = { particle = "bead" }
+length = 0.24
+"#;
+
+const ALL: Views = Views {
+    nodes: true,
+    elements: true,
+    contacts: true,
+    forces: true,
+    anchors: true,
+    frames: true,
+};
+
+#[test]
+fn a_ray_finds_the_nearest_thing_and_an_anchor_on_it() {
+    let simulation = built(SCENE);
+    let pick = |from: DVec3, to: DVec3| simulation.pick(from, to - from);
+    let down = pick(
+        DVec3::new(0.013, 0.2, 0.007),
+        DVec3::new(0.013, -1.0, 0.007),
+    )
+    .unwrap();
+    assert_eq!(down.name, "sheet");
+    assert!((down.point - DVec3::new(0.013, 0.0, 0.007)).length() < 1e-12);
+    assert!((down.distance - 0.2).abs() < 1e-12);
+    assert!((simulation.point(&down.anchor).unwrap() - down.point).length() < 1e-15);
+    // From below the box is nearer.
+    let up = pick(DVec3::new(0.0, -0.3, 0.0), DVec3::ZERO).unwrap();
+    assert_eq!(up.name, "box");
+    assert!((simulation.point(&up.anchor).unwrap() - up.point).length() < 1e-12);
+    assert!(up.point.y < -0.1 && up.distance < 0.2);
+    let bead = pick(DVec3::new(0.2, 0.1, 0.0), DVec3::new(0.2, 0.0, 0.002)).unwrap();
+    assert_eq!(bead.name, "bead");
+    assert!(pick(DVec3::new(0.5, 0.2, 0.0), DVec3::new(0.5, -1.0, 0.0)).is_none());
+    assert!(simulation.pick(DVec3::ZERO, DVec3::ZERO).is_none());
+    assert!(simulation.pick(DVec3::NAN, DVec3::X).is_none());
+    assert!(simulation.pick(DVec3::ZERO, DVec3::NAN).is_none());
+}
+
+#[test]
+fn nodes_elements_forces_anchors_and_frames_are_shown() {
+    let mut simulation = built(SCENE);
+    let grabbed = simulation
+        .pick(DVec3::new(0.005, 0.1, 0.005), -DVec3::Y)
+        .unwrap();
+    let mut input = simulation.idle_input();
+    input.pulls = vec![Pull {
+        anchor: grabbed.anchor,
+        target: grabbed.point + DVec3::Y * 0.01,
+        force: 0.5,
+    }];
+    for _ in 0..500 {
+        simulation.step(&input);
+    }
+    let mut insight = Insight::default();
+    simulation.insight(ALL, &mut insight);
+    let count = |state: NodeState| insight.nodes.iter().filter(|n| n.state == state).count();
+    assert_eq!(insight.nodes.len(), 36);
+    assert_eq!(
+        (
+            count(NodeState::Fixed),
+            count(NodeState::Locked),
+            count(NodeState::Free)
+        ),
+        (6, 6, 24)
+    );
+    assert_eq!(
+        insight.elements.len(),
+        simulation.model().tissues[0].elements
+    );
+    for e in &insight.elements {
+        // Plain springs of 40 N/m in a net of 2 cm.
+        let rest = if e.a.distance(e.b) > 0.024 {
+            0.02 * 2_f64.sqrt()
+        } else {
+            0.02
+        };
+        assert!((e.force - 40.0 * (e.a.distance(e.b) - rest)).abs() < 1e-9);
+    }
+    assert!(
+        insight.elements.iter().any(|e| e.force > 0.01),
+        "something is drawn"
+    );
+    // The tie of box and bead, and the pull.
+    assert_eq!(insight.anchors.len(), 2);
+    let (from, to) = insight.anchors[1];
+    assert_eq!(
+        (from, to),
+        (
+            simulation.point(&grabbed.anchor).unwrap(),
+            input.pulls[0].target
+        )
+    );
+    assert_eq!(insight.frames.len(), 1);
+    assert_eq!(insight.forces.len(), 38);
+    // Only what is asked for.
+    simulation.insight(
+        Views {
+            frames: true,
+            ..Views::default()
+        },
+        &mut insight,
+    );
+    assert!(insight.nodes.is_empty() && insight.anchors.is_empty() && insight.frames.len() == 1);
+}
+
+#[test]
+fn contacts_and_grasped_nodes_are_shown() {
+    let mut simulation = simulation(&gallbladder(), 1);
+    go(
+        &mut simulation,
+        FUNDUS + DVec3::new(0.0, 0.03, 0.04),
+        1.0,
+        0.4,
+    );
+    go(&mut simulation, FUNDUS, 1.0, 0.4);
+    let mut insight = Insight::default();
+    simulation.insight(ALL, &mut insight);
+    assert_eq!(insight.contacts.len(), simulation.report().contacts);
+    assert!(insight.contacts.iter().any(|c| c.force > 0.0), "pressed");
+    for contact in &insight.contacts {
+        assert!((contact.normal.length() - 1.0).abs() < 1e-9 && contact.force >= 0.0);
+    }
+    let hypers = simulation.model().hypers.len();
+    let count = |insight: &Insight, state: NodeState| {
+        insight.nodes.iter().filter(|n| n.state == state).count()
+    };
+    assert!(hypers > 0 && count(&insight, NodeState::Hyper) <= hypers);
+    assert_eq!(count(&insight, NodeState::Grasped), 0);
+    go(&mut simulation, FUNDUS, 0.0, 0.4);
+    assert!(!simulation.grip(0).is_empty(), "something is held");
+    simulation.insight(ALL, &mut insight);
+    assert!(count(&insight, NodeState::Grasped) > 0);
+    assert_eq!(
+        insight.anchors.len(),
+        simulation.model().ties.len() + simulation.grip(0).holds.len()
+    );
+}

@@ -1,0 +1,367 @@
+//! Parameters can be changed while a scene runs (K13): what was changed acts, is hashed, stored and replayed; what a scene could
+//! not be built of is refused with a reason and changes nothing.
+
+#![allow(clippy::unwrap_used, reason = "a test may fail")]
+
+mod common;
+
+use common::{built, busy, gallbladder, is_sound, simulation, theatre};
+use std::time::Instant;
+use trocar_scene::{
+    Change, Scene, Simulation,
+    event::Happening,
+    recording::{Recording, Verdict, Writer},
+};
+
+/// A sheet held along one edge, an organ with a pipe, and a grasper.
+const SCENE: &str = r#"trocar = 1
+[world]
+step = 0.002
+[[sheet]]
+name = "sheet"
+origin = [-0.05, 0, -0.05]
+u = [0.1, 0, 0]
+v = [0, 0, 0.1]
+rows = 6
+columns = 6
+fixed = [{ ring = 0 }]
+material = { mass = 0.001, damping = 0.05, stiffness = 40 }
+[[organ]]
+name = "organ"
+path = [[0.2, 0, 0], [0.25, 0, 0], [0.3, 0, 0]]
+radii = [[0.02, 0.02]]
+rings = 6
+around = 8
+fixed = [{ ring = 0 }]
+material = { mass = 0.0005, damping = 0.1, stiffness = 60, memory = 10 }
+[[pipe]]
+name = "pipe"
+path = [[0.3, 0, 0], [0.4, 0, 0]]
+radii = [[0.01, 0.01]]
+rings = 5
+around = 8
+material = { mass = 0.0002, damping = 0.05, stiffness = 30, memory = 5, centre_stiffness = 20 }
+[[couple]]
+master = { tissue = "organ", ring = 5 }
+slave = { tissue = "pipe", ring = 0 }
+[[instrument]]
+name = "grasper"
+trocar = [0, 0.15, 0.1]
+target = [0, 0, 0]
+depth = 0.1
+"#;
+
+/// The change of a parameter, by the names of its group and itself.
+fn change(simulation: &Simulation, group: &str, name: &str, value: f64) -> Change {
+    let list = simulation.parameters();
+    let found = list.iter().position(|p| p.group == group && p.name == name);
+    let parameter = found.unwrap_or_else(|| panic!("no parameter {group}: {name}")) as u32;
+    Change { parameter, value }
+}
+
+fn value(simulation: &Simulation, group: &str, name: &str) -> f64 {
+    let place = change(simulation, group, name, 0.0).parameter as usize;
+    simulation.parameters()[place].value
+}
+
+/// One step with these changes; what happened.
+fn step(simulation: &mut Simulation, changes: &[Change]) -> Vec<Happening> {
+    let mut input = simulation.idle_input();
+    input.changes = changes.to_vec();
+    let report = simulation.step(&input);
+    report.events.iter().map(|e| e.what.clone()).collect()
+}
+
+fn run(simulation: &mut Simulation, steps: usize) {
+    let input = simulation.idle_input();
+    for _ in 0..steps {
+        simulation.step(&input);
+    }
+}
+
+/// How far the free edge of the sheet hangs down, m.
+fn sag(simulation: &Simulation) -> f64 {
+    let tissues = &simulation.model().tissues;
+    let sheet = tissues.iter().find(|t| t.name == "sheet").unwrap().matter;
+    let nodes = &simulation.state().nodes[sheet.index()].position;
+    nodes.iter().map(|p| -p.y).fold(0.0, f64::max)
+}
+
+#[test]
+fn every_number_of_the_scene_is_listed_with_its_range() {
+    let simulation = built(SCENE);
+    let list = simulation.parameters();
+    for p in list {
+        assert!(p.least <= p.start && p.start <= p.greatest, "{p:?}");
+        assert_eq!(p.value, p.start);
+        assert!(!p.about.is_empty() && p.least.is_finite() && p.greatest.is_finite());
+    }
+    let of = |group: &str| list.iter().filter(|p| p.group == group).count();
+    assert_eq!(of("world"), 3);
+    // A sheet has no central nodes, an organ one, a pipe many.
+    assert_eq!((of("sheet"), of("organ"), of("pipe")), (8, 12, 15));
+    assert_eq!(of("grasper"), 2);
+    assert_eq!(value(&simulation, "sheet", "stiffness"), 40.0);
+    assert_eq!(value(&simulation, "pipe", "gravity"), 1.0);
+}
+
+#[test]
+fn a_change_acts_and_is_told() {
+    let mut soft = built(SCENE);
+    let mut stiff = built(SCENE);
+    let softer = change(&soft, "sheet", "stiffness", 4.0);
+    let events = step(&mut soft, &[softer]);
+    let told = Happening::Changed {
+        parameter: "sheet: stiffness".into(),
+        value: 4.0,
+    };
+    assert_eq!(events, [told]);
+    assert_eq!(value(&soft, "sheet", "stiffness"), 4.0);
+    // The same wish again is no change.
+    assert_eq!(step(&mut soft, &[softer]), []);
+    step(&mut stiff, &[]);
+    step(&mut stiff, &[]);
+    for simulation in [&mut soft, &mut stiff] {
+        run(simulation, 2000);
+    }
+    assert!(
+        sag(&soft) > 1.1 * sag(&stiff),
+        "{} {}",
+        sag(&soft),
+        sag(&stiff)
+    );
+    assert_ne!(soft.hash(), stiff.hash());
+    // Without gravity nothing stretches it any more.
+    let stretched = soft.energy().elastic;
+    let sheet = change(&soft, "sheet", "gravity", 0.0);
+    let organ = change(&soft, "organ", "gravity", 0.0);
+    let pipe = change(&soft, "pipe", "gravity", 0.0);
+    step(&mut soft, &[sheet, organ, pipe]);
+    run(&mut soft, 4000);
+    let left = soft.energy().elastic;
+    assert!(left < 0.1 * stretched, "{left} {stretched}");
+}
+
+#[test]
+fn a_tissue_changed_on_the_way_is_the_tissue_of_a_scene_that_says_so() {
+    let mut changed = built(SCENE);
+    let list = [
+        ("organ", "mass", 0.0011),
+        ("organ", "memory", 21.0),
+        ("organ", "centre mass", 0.1),
+        ("pipe", "bending", 0.01),
+        ("pipe", "brace", 0.02),
+        ("pipe", "torsion", 0.003),
+    ];
+    let changes: Vec<Change> = list
+        .iter()
+        .map(|(group, name, value)| change(&changed, group, name, *value))
+        .collect();
+    assert_eq!(step(&mut changed, &changes).len(), changes.len());
+    let text = SCENE
+        .replace("mass = 0.0005", "mass = 0.0011, centre_mass = 0.1")
+        .replace("memory = 10", "memory = 21")
+        .replace(
+            "centre_stiffness = 20",
+            "centre_stiffness = 20, bending = 0.01, brace = 0.02, torsion = 0.003",
+        );
+    let mut written = built(&text);
+    run(&mut written, 1);
+    let bounds = |s: &Simulation| {
+        s.model()
+            .groups
+            .iter()
+            .map(|g| g.bounds)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(bounds(&changed), bounds(&written));
+    for _ in 0..200 {
+        run(&mut changed, 1);
+        run(&mut written, 1);
+        assert_eq!(changed.state(), written.state());
+    }
+}
+
+#[test]
+fn what_a_scene_could_not_be_built_of_is_refused_and_changes_nothing() {
+    let mut simulation = built(SCENE);
+    let mut untouched = built(SCENE);
+    let reason = |events: &[Happening]| match events {
+        [Happening::Refused { parameter, reason }] => (parameter.clone(), reason.clone()),
+        other => panic!("{other:?}"),
+    };
+    let many = simulation.parameters().len() as u32;
+    let cases = [
+        (change(&simulation, "sheet", "stiffness", -1.0), "between"),
+        (
+            change(&simulation, "sheet", "stiffness", f64::NAN),
+            "between",
+        ),
+        (change(&simulation, "sheet", "mass", 0.0), "between"),
+        (
+            change(&simulation, "world", "gravity y", f64::INFINITY),
+            "between",
+        ),
+        (change(&simulation, "sheet", "gravity", 0.5), "0 or 1"),
+        (
+            Change {
+                parameter: many,
+                value: 1.0,
+            },
+            "parameters",
+        ),
+        (
+            Change {
+                parameter: u32::MAX,
+                value: 1.0,
+            },
+            "parameters",
+        ),
+    ];
+    for (wish, word) in cases {
+        let (_, reason) = reason(&step(&mut simulation, &[wish]));
+        assert!(reason.contains(word), "{reason}");
+        run(&mut untouched, 1);
+        assert_eq!(simulation.hash(), untouched.hash());
+    }
+}
+
+/// An organ whose surface is barely damped flutters if its centre is damped much more.
+#[test]
+fn a_net_that_would_swing_up_is_refused_and_the_rest_of_the_wishes_granted() {
+    let mut simulation = built(SCENE);
+    let wishes = [
+        change(&simulation, "organ", "centre mass", 0.005),
+        change(&simulation, "organ", "centre damping", 5.0),
+        change(&simulation, "organ", "turn damping", 5e-3),
+        change(&simulation, "organ", "damping", 0.0),
+        change(&simulation, "world", "gravity x", 1.0),
+    ];
+    let events = step(&mut simulation, &wishes);
+    assert_eq!(events.len(), wishes.len());
+    let refused: Vec<&Happening> = events
+        .iter()
+        .filter(|e| matches!(e, Happening::Refused { .. }))
+        .collect();
+    assert!(
+        refused.iter().any(|e| e.to_string().contains("swing up")),
+        "{events:?}"
+    );
+    assert_eq!(value(&simulation, "world", "gravity x"), 1.0);
+    run(&mut simulation, 1000);
+    assert!(is_sound(&simulation, 1.0));
+}
+
+#[test]
+fn a_stiffer_tissue_gets_more_substeps() {
+    let mut simulation = built(SCENE);
+    run(&mut simulation, 1);
+    let before = simulation.report().substeps;
+    let wish = change(&simulation, "organ", "stiffness", 600.0);
+    step(&mut simulation, &[wish]);
+    assert!(simulation.report().substeps > before);
+    run(&mut simulation, 500);
+    assert!(is_sound(&simulation, 1.0));
+    // Back again: as it was.
+    let wish = change(&simulation, "organ", "stiffness", 60.0);
+    step(&mut simulation, &[wish]);
+    assert_eq!(simulation.report().substeps, before);
+}
+
+#[test]
+fn snapshots_carry_what_was_changed_and_a_restart_forgets_it() {
+    let mut first = built(SCENE);
+    run(&mut first, 50);
+    let plain = first.snapshot();
+    let wishes = [
+        change(&first, "pipe", "memory", 2.0),
+        change(&first, "sheet", "mass", 0.002),
+        change(&first, "world", "gravity y", -3.0),
+        change(&first, "grasper", "speed", 0.2),
+        change(&first, "organ", "bears", 0.5),
+    ];
+    assert_eq!(step(&mut first, &wishes).len(), 5);
+    run(&mut first, 50);
+    let snapshot = first.snapshot();
+    let mut second = built(SCENE);
+    second.restore(&snapshot).unwrap();
+    assert_eq!(second.parameters(), first.parameters());
+    for k in 0..1000 {
+        assert_eq!(first.hash(), second.hash(), "{k}");
+        run(&mut first, 1);
+        run(&mut second, 1);
+    }
+    // To a snapshot of before, and on: as if nothing had been changed.
+    second.restore(&plain).unwrap();
+    let mut third = built(SCENE);
+    third.restore(&plain).unwrap();
+    run(&mut second, 100);
+    run(&mut third, 100);
+    assert_eq!(second.hash(), third.hash());
+    first.restart();
+    assert!(first.parameters().iter().all(|p| p.value == p.start));
+    let mut fresh = built(SCENE);
+    run(&mut first, 100);
+    run(&mut fresh, 100);
+    assert_eq!(first.hash(), fresh.hash());
+}
+
+#[test]
+fn changes_are_recorded_and_replayed_the_same_on_any_number_of_threads() {
+    let scene = theatre();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("changed.rec");
+    let mut simulation = simulation(&scene, 1);
+    let mut writer = Writer::create(&path, &scene, &[]).unwrap();
+    let wishes = [
+        change(&simulation, "sheet 1", "stiffness", 55.0),
+        change(&simulation, "organ", "memory", 3.0),
+        change(&simulation, "grasper 1", "grip force", 1.0),
+        change(&simulation, "world", "gravity z", 4.0),
+    ];
+    for k in 0..120 {
+        let mut input = busy(&simulation, k);
+        if k % 30 == 10 {
+            input.changes = vec![wishes[k / 30]];
+        }
+        simulation.step(&input);
+        writer.step(&input, &simulation).unwrap();
+    }
+    writer.finish().unwrap();
+    let recording = Recording::read(&path).unwrap();
+    for threads in [1, 2] {
+        let scene = Scene::from_bundle(&recording.scene).unwrap();
+        let mut again = Simulation::new(&scene, threads).unwrap();
+        let verdict = recording.replay(&mut again, |_| true);
+        assert_eq!(verdict, Verdict::Same { checked: 120 });
+        assert_eq!(again.parameters(), simulation.parameters());
+    }
+}
+
+/// Prints what a slider costs; a test must not depend on the machine's speed.
+#[test]
+fn a_slider_can_be_drawn() {
+    let mut simulation = simulation(&gallbladder(), 1);
+    let mut worst = 0.0_f64;
+    let start = value(&simulation, "gall bladder", "stiffness");
+    for k in 1..=5 {
+        let wish = change(
+            &simulation,
+            "gall bladder",
+            "stiffness",
+            start + f64::from(k),
+        );
+        let began = Instant::now();
+        let events = step(&mut simulation, &[wish]);
+        worst = worst.max(began.elapsed().as_secs_f64());
+        assert!(
+            matches!(events[..], [Happening::Changed { .. }]),
+            "{events:?}"
+        );
+    }
+    println!(
+        "a change of the gall bladder's stiffness: {:.1} ms at most",
+        1e3 * worst
+    );
+    assert!(is_sound(&simulation, 1.0));
+}

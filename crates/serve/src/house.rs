@@ -1,0 +1,540 @@
+//! The house: all operations of a server, and what they are made of.
+
+use crate::{
+    catalogue::{Catalogue, Gallery},
+    clerk, conductor, describe,
+    desk::Desk,
+    operation::Operation,
+    outlet::{Now, Outlet},
+    play::{Book, Exercising, Lab, Play, Replaying},
+    wire::{
+        Extent, NewOperation, OperationInfo, OperationKind, Problem, Replay, SceneDescription,
+        SceneInfo,
+    },
+};
+use axum::http::StatusCode;
+use std::{
+    collections::BTreeMap,
+    hash::{BuildHasher, Hasher, RandomState},
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+use tokio::{
+    sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch},
+    task::JoinHandle,
+    time::{MissedTickBehavior, interval},
+};
+use trocar_scene::{
+    Player, Scene, Simulation,
+    recording::{BUILD, Recording},
+};
+use trocar_train::{
+    Records, RecordsError,
+    records::{RecordsErrorKind, ResultDetail},
+};
+
+/// Most operations at a time.
+pub const OPERATIONS: usize = 16;
+
+/// Most connections that look on or operate, in all.
+pub const SEATS: usize = 64;
+
+/// Why something asked for is not done.
+#[derive(Debug)]
+pub struct Refusal {
+    /// As a number of HTTP.
+    pub status: StatusCode,
+    /// What went wrong, and what to do.
+    pub problem: Problem,
+}
+
+impl Refusal {
+    /// With a sentence for the user.
+    pub fn new(status: StatusCode, error: impl Into<String>) -> Self {
+        Self {
+            status,
+            problem: Problem {
+                error: error.into(),
+            },
+        }
+    }
+
+    /// There is no such thing.
+    pub fn missing(what: impl Into<String>) -> Self {
+        Self::new(StatusCode::NOT_FOUND, what)
+    }
+
+    fn fault(what: impl std::fmt::Display) -> Self {
+        tracing::error!("{what}");
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, what.to_string())
+    }
+}
+
+impl From<RecordsError> for Refusal {
+    fn from(error: RecordsError) -> Self {
+        let status = match error.kind {
+            RecordsErrorKind::Missing => StatusCode::NOT_FOUND,
+            RecordsErrorKind::Name => StatusCode::UNPROCESSABLE_ENTITY,
+            RecordsErrorKind::Full => StatusCode::INSUFFICIENT_STORAGE,
+            _ => StatusCode::INTERNAL_SERVER_ERROR,
+        };
+        if status.is_server_error() {
+            tracing::error!("{error}");
+        }
+        // The path is for those who can do something about it.
+        Self::new(
+            status,
+            format!("{} {}", sentence(&error.problem), error.remedy).trim(),
+        )
+    }
+}
+
+fn sentence(problem: &str) -> String {
+    let mut letters = problem.chars();
+    let first = letters.next().map(|c| c.to_uppercase().to_string());
+    let mut text = first.unwrap_or_default() + letters.as_str();
+    if !text.ends_with(['.', '!', '?']) {
+        text.push('.');
+    }
+    text
+}
+
+/// All operations, and what they are made of.
+pub struct House {
+    /// Scenes and exercises.
+    pub catalogue: Catalogue,
+    /// Profiles and results.
+    pub records: Records,
+    /// Free seats.
+    pub seats: Arc<Semaphore>,
+    /// True when the server closes.
+    pub closing: watch::Receiver<bool>,
+    gallery: Gallery,
+    threads: usize,
+    grace: Duration,
+    rooms: Arc<Semaphore>,
+    operations: Mutex<BTreeMap<String, Arc<Operation>>>,
+    /// Whoever still writes for operations that have ended.
+    clerks: Mutex<Vec<(String, JoinHandle<()>)>>,
+}
+
+impl House {
+    /// A house without operations.
+    pub fn new(
+        catalogue: Catalogue,
+        records: Records,
+        threads: usize,
+        grace: Duration,
+        closing: watch::Receiver<bool>,
+    ) -> Self {
+        Self {
+            gallery: Gallery::new(&catalogue),
+            catalogue,
+            records,
+            seats: Arc::new(Semaphore::new(SEATS)),
+            closing,
+            threads: threads.max(1),
+            grace,
+            rooms: Arc::new(Semaphore::new(OPERATIONS)),
+            operations: Mutex::new(BTreeMap::new()),
+            clerks: Mutex::new(Vec::new()),
+        }
+    }
+
+    /// The operations that run.
+    pub fn operations(&self) -> Vec<Arc<Operation>> {
+        let operations = self.lock();
+        operations
+            .values()
+            .filter(|o| o.is_alive())
+            .cloned()
+            .collect()
+    }
+
+    /// The operation with this id, if it runs.
+    pub fn operation(&self, id: &str) -> Option<Arc<Operation>> {
+        self.lock().get(id).filter(|o| o.is_alive()).cloned()
+    }
+
+    /// The Lab's scenes. Those that can't be built are told and left out. Takes a moment, the first time.
+    pub fn scenes(&self) -> Vec<SceneInfo> {
+        let list = |(id, scene): (&str, &Scene)| match self.gallery.describe(scene) {
+            Ok(described) => Some(SceneInfo {
+                id: id.into(),
+                ..described.info.clone()
+            }),
+            Err(error) => {
+                tracing::warn!("a scene is left out: {error}");
+                None
+            }
+        };
+        self.catalogue.scenes().filter_map(list).collect()
+    }
+
+    /// A scene of the Lab or of an exercise. Takes a moment, the first time.
+    pub fn describe(&self, id: &str) -> Result<SceneDescription, Refusal> {
+        let scene = self
+            .catalogue
+            .any_scene(id)
+            .ok_or_else(|| Refusal::missing(format!("There is no scene \"{id}\".")))?;
+        let described = self.gallery.describe(scene).map_err(Refusal::fault)?;
+        Ok(described.scene.clone())
+    }
+
+    /// Opens an operation. Building it takes a moment, on a thread that may wait.
+    pub async fn open(self: &Arc<Self>, new: NewOperation) -> Result<OperationInfo, Refusal> {
+        let full = || {
+            Refusal::new(
+                StatusCode::SERVICE_UNAVAILABLE,
+                format!(
+                    "{OPERATIONS} operations are running, and more would slow them down. End one of them first."
+                ),
+            )
+        };
+        let room = Arc::clone(&self.rooms)
+            .try_acquire_owned()
+            .map_err(|_| full())?;
+        let plan = self.plan(new).await?;
+        let house = Arc::clone(self);
+        let build = tokio::task::spawn_blocking(move || plan.build(house.threads));
+        let built = build.await.map_err(Refusal::fault)??;
+        self.begin(built, room)
+    }
+
+    /// Looks up what is asked for.
+    async fn plan(&self, new: NewOperation) -> Result<Plan, Refusal> {
+        match new {
+            NewOperation::Lab { scene } => {
+                let found = self
+                    .catalogue
+                    .scene(&scene)
+                    .ok_or_else(|| Refusal::missing(format!("There is no scene \"{scene}\".")))?;
+                Ok(Plan::Lab {
+                    scene: found.clone(),
+                    id: scene,
+                })
+            }
+            NewOperation::Exercise {
+                exercise,
+                level,
+                profile,
+            } => {
+                let found = self.catalogue.exercise(&exercise).ok_or_else(|| {
+                    Refusal::missing(format!("There is no exercise \"{exercise}\"."))
+                })?;
+                let level = found.level(&level).ok_or_else(|| {
+                    Refusal::missing(format!("\"{exercise}\" has no level \"{level}\"."))
+                })?;
+                let profiles = self.records.profiles().await?;
+                let who = profiles
+                    .into_iter()
+                    .find(|p| p.id == profile)
+                    .ok_or_else(|| Refusal::missing("There is no such profile any more."))?;
+                let book = Book {
+                    exercise: Arc::clone(found),
+                    level,
+                    profile,
+                    recordings: self.records.keeps().then(|| self.records.recordings()),
+                    operation: new_id(),
+                };
+                Ok(Plan::Exercise {
+                    book,
+                    profile: who.name,
+                })
+            }
+            NewOperation::Replay { result } => {
+                let detail = self
+                    .records
+                    .result(result)
+                    .await?
+                    .ok_or_else(|| Refusal::missing("There is no such result any more."))?;
+                let path = self
+                    .records
+                    .recording_path(result)
+                    .await?
+                    .ok_or_else(|| Refusal::missing("This result has no recording."))?;
+                Ok(Plan::Replay {
+                    path,
+                    detail: Box::new(detail),
+                })
+            }
+        }
+    }
+
+    /// Starts what was built.
+    fn begin(
+        self: &Arc<Self>,
+        built: Built,
+        room: OwnedSemaphorePermit,
+    ) -> Result<OperationInfo, Refusal> {
+        let Built {
+            mut info,
+            set,
+            now,
+            profile,
+            make,
+        } = built;
+        let Set {
+            desk,
+            scene,
+            extent,
+        } = set;
+        let outlet = Outlet::new(now);
+        let (deeds, work) = mpsc::unbounded_channel();
+        let play = make(outlet.clone(), deeds)?;
+        let show = conductor::start(play, Arc::clone(&desk)).map_err(|error| {
+            Refusal::fault(format!("The system gives no thread for it: {error}"))
+        })?;
+        let (sender, shown) = watch::channel(conductor::Shown::default());
+        tokio::spawn(show.relay(sender));
+        info.id = new_id();
+        let id = info.id.clone();
+        let clerk = tokio::spawn(clerk::work(self.records.clone(), outlet.clone(), work));
+        self.clerks().push((id.clone(), clerk));
+        let operation = Operation::new(info, profile, scene, extent, desk, shown, outlet);
+        *operation
+            .room
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) = Some(room);
+        let told = operation.info();
+        self.lock().insert(id, Arc::new(operation));
+        Ok(told)
+    }
+
+    /// Ends an operation, and waits until what it did is kept. False if there is none.
+    pub async fn end(&self, id: &str, farewell: &'static str) -> bool {
+        let Some(operation) = self.lock().remove(id) else {
+            return false;
+        };
+        operation.end(farewell);
+        // Whoever still looks on keeps the operation a moment longer; its room is free now.
+        drop(operation.room.lock().map(|mut room| room.take()));
+        let clerk = {
+            let mut clerks = self.clerks();
+            let at = clerks.iter().position(|c| c.0 == id);
+            at.map(|at| clerks.swap_remove(at).1)
+        };
+        if let Some(clerk) = clerk {
+            let _ = clerk.await;
+        }
+        true
+    }
+
+    /// Ends all operations of a profile: it is to be deleted.
+    pub async fn end_of_profile(&self, profile: i64) {
+        for operation in self.operations() {
+            if operation.profile == Some(profile) {
+                let reason = "the profile of this operation has been deleted";
+                self.end(&operation.info.id, reason).await;
+            }
+        }
+    }
+
+    /// Ends all operations, and closes the records.
+    pub async fn close(&self) {
+        let all: Vec<_> = self.lock().values().cloned().collect();
+        // All at once, then one after another waited for.
+        all.iter()
+            .for_each(|o| o.end("the server has been stopped"));
+        for operation in all {
+            self.end(&operation.info.id, "").await;
+        }
+        self.records.close().await;
+    }
+
+    /// Ends operations that nobody has looked at for long, until the server closes.
+    pub async fn tidy(self: Arc<Self>) {
+        let mut closing = self.closing.clone();
+        let mut tick =
+            interval((self.grace / 10).clamp(Duration::from_millis(20), Duration::from_secs(1)));
+        tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            tokio::select! {
+                _ = tick.tick() => {}
+                _ = closing.wait_for(|c| *c) => return,
+            }
+            let all: Vec<_> = self.lock().values().cloned().collect();
+            for operation in all {
+                if !operation.is_alive() || operation.is_deserted(self.grace) {
+                    let house = Arc::clone(&self);
+                    // Not waited for: a disk that hangs must not keep the others.
+                    tokio::spawn(async move {
+                        let reason = "nobody was here for long, so the operation has been ended";
+                        house.end(&operation.info.id, reason).await;
+                    });
+                }
+            }
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Arc<Operation>>> {
+        self.operations
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn clerks(&self) -> MutexGuard<'_, Vec<(String, JoinHandle<()>)>> {
+        self.clerks.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// An operation that is to be built.
+enum Plan {
+    Lab {
+        id: String,
+        scene: Scene,
+    },
+    Exercise {
+        book: Book,
+        profile: String,
+    },
+    Replay {
+        path: PathBuf,
+        detail: Box<ResultDetail>,
+    },
+}
+
+/// An operation that only has to be started.
+struct Built {
+    info: OperationInfo,
+    set: Set,
+    now: Now,
+    /// Whose it is.
+    profile: Option<i64>,
+    make: Make,
+}
+
+/// Makes what is run; what is to be kept goes to the sender.
+type Make = Box<
+    dyn FnOnce(Outlet, mpsc::UnboundedSender<clerk::Deed>) -> Result<Box<dyn Play>, Refusal> + Send,
+>;
+
+/// What connections have to know of a simulation.
+struct Set {
+    desk: Arc<Desk>,
+    scene: Arc<SceneDescription>,
+    extent: Extent,
+}
+
+impl Set {
+    fn of(simulation: &Simulation, about: &str, paused: bool) -> Self {
+        let scene = describe::scene(simulation, about);
+        Self {
+            desk: Arc::new(Desk::new(simulation, paused)),
+            extent: Extent {
+                instruments: scene.instruments.len(),
+                parameters: simulation.parameters().len(),
+                endoscope: scene.endoscope.is_some(),
+            },
+            scene: Arc::new(scene),
+        }
+    }
+}
+
+fn info(kind: OperationKind, title: &str, subject: &str) -> OperationInfo {
+    OperationInfo {
+        id: String::new(),
+        kind,
+        title: title.into(),
+        subject: subject.into(),
+        level: None,
+        profile: None,
+        result: None,
+        watching: 0,
+        controlled: false,
+    }
+}
+
+impl Plan {
+    /// Builds the matter of it; takes a moment.
+    fn build(self, threads: usize) -> Result<Built, Refusal> {
+        match self {
+            Self::Lab { id, scene } => lab(&id, &scene, threads),
+            Self::Exercise { book, profile } => exercise(book, profile, threads),
+            Self::Replay { path, detail } => replay(&path, *detail, threads),
+        }
+    }
+}
+
+fn lab(id: &str, scene: &Scene, threads: usize) -> Result<Built, Refusal> {
+    let simulation = Simulation::new(scene, threads).map_err(Refusal::fault)?;
+    let set = Set::of(&simulation, scene.main().file.about.trim(), false);
+    let desk = Arc::clone(&set.desk);
+    Ok(Built {
+        info: info(OperationKind::Lab, scene.name(), id),
+        set,
+        now: Now {
+            parameters: describe::parameters(&simulation),
+            ..Now::default()
+        },
+        profile: None,
+        make: Box::new(|outlet, _| Ok(Box::new(Lab::new(simulation, desk, outlet)))),
+    })
+}
+
+fn exercise(book: Book, who: String, threads: usize) -> Result<Built, Refusal> {
+    let exercise = Arc::clone(&book.exercise);
+    let level = &exercise.levels[book.level];
+    let simulation = Simulation::new(&level.scene, threads).map_err(Refusal::fault)?;
+    // It waits for whoever operates.
+    let set = Set::of(&simulation, &exercise.about, true);
+    let desk = Arc::clone(&set.desk);
+    Ok(Built {
+        info: OperationInfo {
+            level: Some(level.name.clone()),
+            profile: Some(who),
+            ..info(OperationKind::Exercise, &exercise.title, &exercise.id)
+        },
+        set,
+        now: Now::default(),
+        profile: Some(book.profile),
+        make: Box::new(|outlet, deeds| {
+            let play = Exercising::new(book, simulation, desk, outlet, deeds);
+            Ok(Box::new(play.map_err(Refusal::fault)?))
+        }),
+    })
+}
+
+fn replay(path: &Path, detail: ResultDetail, threads: usize) -> Result<Built, Refusal> {
+    let recording = Recording::read(path).map_err(Refusal::fault)?;
+    let replay = |player: &Player| Replay {
+        duration: player.duration(),
+        differs_at: None,
+        same_build: player.recording().build == BUILD,
+        complete: player.recording().complete,
+        events: detail
+            .events
+            .iter()
+            .cloned()
+            .map(describe::marker)
+            .collect(),
+    };
+    let scout = Player::new(recording.clone(), 1).map_err(Refusal::fault)?;
+    let player = Player::new(recording, threads).map_err(Refusal::fault)?;
+    Ok(Built {
+        info: OperationInfo {
+            level: Some(detail.row.level.clone()),
+            profile: Some(detail.profile_name.clone()),
+            result: Some(detail.row.id),
+            ..info(
+                OperationKind::Replay,
+                &detail.row.exercise_title,
+                &detail.row.exercise,
+            )
+        },
+        set: Set::of(player.simulation(), "", false),
+        now: Now {
+            replay: Some(replay(&player)),
+            ..Now::default()
+        },
+        profile: None,
+        make: Box::new(|outlet, _| Ok(Box::new(Replaying::new(player, scout, outlet)))),
+    })
+}
+
+/// A name that no other operation has, of this server or of one before it.
+fn new_id() -> String {
+    // The keys of a new hasher are random.
+    format!("{:016x}", RandomState::new().build_hasher().finish())
+}

@@ -1,0 +1,163 @@
+//! What goes on inside, for those who asked for it: one binary message, little endian.
+//!
+//! | what | as |
+//! |---|---|
+//! | magic `TRI1`, number of the frame it belongs to | u32, u32 |
+//! | nodes: their number; of each position and state (0 free, 1 locked, 2 fixed, 3 grasped, 4 follower, 5 centre) | u32; 3 f32, u32 … |
+//! | elements: their number; of each both ends and force, N (> 0 is tension) | u32; 7 f32 … |
+//! | contacts: their number; of each point, normal, force, N | u32; 7 f32 … |
+//! | forces: their number; of each position and force, N | u32; 6 f32 … |
+//! | anchors: their number; of each both ends | u32; 6 f32 … |
+//! | frames: their number; of each position and quaternion x y z w | u32; 7 f32 … |
+
+use crate::binary::{BinaryError, Reader, Writer};
+use trocar_scene::Insight;
+
+/// "TRI1", read as a little-endian u32.
+pub const MAGIC: u32 = 0x3149_5254;
+
+/// Writes what was seen at frame `number` into `out`, whose memory is reused.
+pub fn encode(out: &mut Vec<u8>, number: u32, insight: &Insight) {
+    let mut w = Writer::new(out, MAGIC);
+    w.u32(number);
+    w.count(insight.nodes.len());
+    for node in &insight.nodes {
+        w.vector(node.position);
+        w.u32(node.state as u32);
+    }
+    w.count(insight.elements.len());
+    for element in &insight.elements {
+        w.vector(element.a);
+        w.vector(element.b);
+        w.f32(element.force);
+    }
+    w.count(insight.contacts.len());
+    for contact in &insight.contacts {
+        w.vector(contact.point);
+        w.vector(contact.normal);
+        w.f32(contact.force);
+    }
+    for pairs in [&insight.forces, &insight.anchors] {
+        w.count(pairs.len());
+        for (a, b) in pairs {
+            w.vector(*a);
+            w.vector(*b);
+        }
+    }
+    w.count(insight.frames.len());
+    for (position, rotation) in &insight.frames {
+        w.pose(*position, *rotation);
+    }
+}
+
+/// Insight as received; for tests and other clients in Rust. Columns as in the table above.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct InsightMessage {
+    /// The frame it belongs to.
+    pub number: u32,
+    /// Position and state.
+    pub nodes: Vec<([f32; 3], u32)>,
+    /// Both ends and force.
+    pub elements: Vec<[f32; 7]>,
+    /// Point, normal and force.
+    pub contacts: Vec<[f32; 7]>,
+    /// Position and force.
+    pub forces: Vec<[f32; 6]>,
+    /// Both ends.
+    pub anchors: Vec<[f32; 6]>,
+    /// Position and quaternion.
+    pub frames: Vec<[f32; 7]>,
+}
+
+/// Reads an insight message.
+pub fn decode(bytes: &[u8]) -> Result<InsightMessage, BinaryError> {
+    let mut r = Reader::new(bytes, MAGIC)?;
+    let number = r.u32()?;
+    let count = r.count(4 * 4)?;
+    let nodes = (0..count)
+        .map(|_| Ok((r.floats()?, r.u32()?)))
+        .collect::<Result<_, BinaryError>>()?;
+    let message = InsightMessage {
+        number,
+        nodes,
+        elements: r.rows()?,
+        contacts: r.rows()?,
+        forces: r.rows()?,
+        anchors: r.rows()?,
+        frames: r.rows()?,
+    };
+    r.end()?;
+    Ok(message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use glam::{DQuat, DVec3};
+    use proptest::prelude::*;
+    use trocar_scene::insight::{ContactInsight, ElementInsight, NodeInsight, NodeState};
+
+    fn sample() -> Vec<u8> {
+        let insight = Insight {
+            nodes: vec![
+                NodeInsight {
+                    position: DVec3::X,
+                    state: NodeState::Free,
+                },
+                NodeInsight {
+                    position: DVec3::Y,
+                    state: NodeState::Centre,
+                },
+            ],
+            elements: vec![ElementInsight {
+                a: DVec3::X,
+                b: DVec3::Z,
+                force: -2.0,
+            }],
+            contacts: vec![ContactInsight {
+                point: DVec3::X,
+                normal: DVec3::Y,
+                force: f64::INFINITY,
+            }],
+            forces: vec![(DVec3::X, DVec3::Y)],
+            anchors: vec![(DVec3::Y, DVec3::Z); 2],
+            frames: vec![(DVec3::Z, DQuat::IDENTITY)],
+        };
+        let mut bytes = vec![1; 3];
+        encode(&mut bytes, 9, &insight);
+        bytes
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        let read = decode(&sample()).unwrap();
+        assert_eq!(read.number, 9);
+        assert_eq!(
+            read.nodes,
+            [([1.0, 0.0, 0.0], 0), ([0.0, 1.0, 0.0], 5)],
+            "states are numbers of the protocol"
+        );
+        assert_eq!(read.elements, [[1.0, 0.0, 0.0, 0.0, 0.0, 1.0, -2.0]]);
+        assert_eq!(read.contacts[0][6], f32::MAX, "always finite");
+        assert_eq!((read.forces.len(), read.anchors.len()), (1, 2));
+        assert_eq!(read.frames, [[0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0]]);
+    }
+
+    #[test]
+    fn damage_is_refused() {
+        let bytes = sample();
+        for end in 0..bytes.len() {
+            assert!(decode(&bytes[..end]).is_err(), "cut at {end}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn wrong_counts_never_panic(at in 0usize..200, count in any::<u32>()) {
+            let mut bytes = sample();
+            let at = (at * 4).min(bytes.len() - 4);
+            bytes[at..at + 4].copy_from_slice(&count.to_le_bytes());
+            let _ = decode(&bytes);
+        }
+    }
+}

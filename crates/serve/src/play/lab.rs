@@ -1,0 +1,138 @@
+//! A scene to play with: the mouse pulls on things, and parameters change while it runs.
+
+use super::Play;
+use crate::{
+    describe,
+    desk::{Desk, Order, Ray},
+    outlet::Outlet,
+    wire::{NoticeKind, ServerMessage},
+};
+use std::{collections::BTreeMap, sync::Arc};
+use trocar_dynamics::Anchor;
+use trocar_scene::{Change, Input, Pull, Simulation, event::Happening};
+
+/// The mouse never pulls harder than this, N: what a strong hand can do with an instrument.
+const GREATEST_PULL: f64 = 10.0;
+
+/// A scene of the Lab.
+pub struct Lab {
+    simulation: Simulation,
+    input: Input,
+    desk: Arc<Desk>,
+    outlet: Outlet,
+    held: Option<Held>,
+    /// To be changed with the next step.
+    pending: BTreeMap<u32, f64>,
+    /// What differs from the scene: a restart keeps it (K122).
+    kept: BTreeMap<u32, f64>,
+}
+
+/// What the mouse holds.
+struct Held {
+    anchor: Anchor,
+    /// From the eye, m: the mouse moves it in a plane around the eye.
+    distance: f64,
+    ray: Ray,
+}
+
+impl Lab {
+    /// A scene to play with.
+    pub fn new(simulation: Simulation, desk: Arc<Desk>, outlet: Outlet) -> Self {
+        Self {
+            input: simulation.idle_input(),
+            simulation,
+            desk,
+            outlet,
+            held: None,
+            pending: BTreeMap::new(),
+            kept: BTreeMap::new(),
+        }
+    }
+
+    fn grab(&mut self, ray: Ray) {
+        let picked = self.simulation.pick(ray.origin, ray.direction);
+        let name = picked.as_ref().map(|p| p.name.clone());
+        self.held = picked.map(|p| Held {
+            anchor: p.anchor,
+            distance: p.distance,
+            ray,
+        });
+        self.outlet.tell(&ServerMessage::Picked { name });
+    }
+
+    /// Notes what was changed, and tells everybody.
+    fn changed(&mut self) {
+        for change in &self.input.changes {
+            let Some(parameter) = self.simulation.parameters().get(change.parameter as usize)
+            else {
+                continue;
+            };
+            if parameter.value == parameter.start {
+                self.kept.remove(&change.parameter);
+            } else {
+                self.kept.insert(change.parameter, parameter.value);
+            }
+        }
+        self.input.changes.clear();
+        self.tell_parameters();
+    }
+
+    fn tell_parameters(&self) {
+        let parameters = describe::parameters(&self.simulation);
+        self.outlet
+            .note(|now| now.parameters.clone_from(&parameters));
+        self.outlet.tell(&ServerMessage::Parameters { parameters });
+    }
+}
+
+impl Play for Lab {
+    fn simulation(&self) -> &Simulation {
+        &self.simulation
+    }
+
+    fn obey(&mut self, order: Order) {
+        match order {
+            Order::Restart => {
+                self.simulation.restart();
+                self.held = None;
+                self.pending.clone_from(&self.kept);
+            }
+            Order::Grab(ray) => self.grab(ray),
+            Order::Drag(ray) => {
+                if let Some(held) = &mut self.held {
+                    held.ray = ray;
+                }
+            }
+            Order::Drop => self.held = None,
+            Order::Change(parameter, value) => {
+                self.pending.insert(parameter, value);
+            }
+            Order::Finish | Order::Seek(_) => {}
+        }
+    }
+
+    fn step(&mut self) -> bool {
+        self.desk.take(&mut self.input);
+        self.input.pulls.clear();
+        self.input.pulls.extend(self.held.as_ref().map(|held| Pull {
+            anchor: held.anchor,
+            target: held.ray.origin + held.ray.direction * held.distance,
+            force: GREATEST_PULL,
+        }));
+        let change = |(parameter, value)| Change { parameter, value };
+        let pending = std::mem::take(&mut self.pending);
+        self.input.changes.extend(pending.into_iter().map(change));
+        let report = self.simulation.step(&self.input);
+        for event in &report.events {
+            let kind = match event.what {
+                Happening::Refused { .. } | Happening::Quarantined { .. } => NoticeKind::Error,
+                _ => NoticeKind::Info,
+            };
+            self.outlet.event(event.time, kind, event.what.to_string());
+        }
+        if !self.input.changes.is_empty() {
+            self.changed();
+        }
+        true
+    }
+}

@@ -1,0 +1,68 @@
+//! The energy of a net.
+//!
+//! Springs, shape memory and torsion are gradients of what is summed here, bending nearly so ([`element::bending_energy`]). A
+//! net without fathers and dampers therefore keeps its energy, up to the error of the integrator. A net *with* fathers does
+//! not, by its own law: a father carries its children and feels their shape memory but not what else pulls at them, so
+//! that work is done on the way that nobody gives (K48).
+
+use crate::{Net, element};
+use glam::DVec3;
+use trocar_dynamics::{Matter, Nodes};
+
+impl Net {
+    /// Energy of springs, shape memory, torsion and bending, J.
+    pub fn elastic_energy(&self, nodes: &Nodes) -> f64 {
+        let at = |n: u32| nodes.position[n as usize];
+        let mut energy = 0.0;
+        for e in self
+            .elements()
+            .filter(|e| e.law.input == element::Input::Distance)
+        {
+            let length = at(e.nodes[0]).distance(at(e.nodes[1]));
+            energy += element::spring_energy(length, e.rest_length, &e.law);
+        }
+        for (bend, rest) in self.bends_at_rest() {
+            let [i, k, j] = bend.nodes.map(at);
+            energy += element::bending_energy(k - i, k - j, bend.constant, rest);
+        }
+        for torsion in self.torsions() {
+            let z = torsion.frame as usize;
+            let reference = self.reference(nodes, z);
+            energy += element::torsion_energy(nodes.orientation[z], reference, torsion.constant);
+        }
+        for i in 0..nodes.len() {
+            let apart = nodes.position[i] - self.base_position(nodes, i);
+            energy += element::memory_energy(apart, self.memory(i), self.memory_base());
+        }
+        energy
+    }
+
+    /// Energy of motion, J: of every node's own mass, as it is carried, and of the turning of frames. A node that copies
+    /// another has none of its own.
+    pub fn kinetic_energy(&self, nodes: &Nodes) -> f64 {
+        let masses = self.masses();
+        let mut energy = 0.0;
+        for i in 0..nodes.len() {
+            if self.leader(i as u32).is_none() {
+                energy += 0.5 * self.weight(i) * masses.node_velocity(nodes, i).length_squared();
+            }
+            if i < nodes.frames() {
+                let spin = nodes.orientation[i].conjugate() * masses.frame_spin(nodes, i);
+                energy += 0.5 * (self.own_inertia(i) * spin).dot(spin);
+            }
+        }
+        energy
+    }
+
+    /// Energy of height, J, against the net at rest; `gravity` in m/s². Zero if gravity does not act on it.
+    pub fn gravity_energy(&self, nodes: &Nodes, gravity: DVec3) -> f64 {
+        if !self.falls() {
+            return 0.0;
+        }
+        let rest = &self.rest().position;
+        let moments = nodes.position.iter().zip(rest).enumerate();
+        -moments
+            .map(|(i, (now, then))| self.weight(i) * gravity.dot(*now - *then))
+            .sum::<f64>()
+    }
+}

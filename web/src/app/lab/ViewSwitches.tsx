@@ -1,0 +1,101 @@
+// What of the inside is drawn over the picture.
+
+import type { Views } from "../../theatre";
+import { AXIS_COLOURS, ELEMENT_COLOURS, NODE_COLOURS, VIEW_COLOURS } from "../../theatre/inside";
+
+/** Nothing but the picture. */
+export const NO_VIEWS: Views = {
+  nodes: false,
+  elements: false,
+  contacts: false,
+  forces: false,
+  anchors: false,
+  frames: false,
+};
+
+interface Meaning {
+  colour: string;
+  means: string;
+}
+
+const VIEWS: { view: keyof Views; title: string; legend: Meaning[] }[] = [
+  {
+    view: "nodes",
+    title: "Nodes",
+    legend: [
+      { colour: NODE_COLOURS.free, means: "free" },
+      { colour: NODE_COLOURS.locked, means: "locked in some directions" },
+      { colour: NODE_COLOURS.fixed, means: "fixed" },
+      { colour: NODE_COLOURS.grasped, means: "held by the jaws" },
+      { colour: NODE_COLOURS.follower, means: "follows others" },
+      { colour: NODE_COLOURS.centre, means: "centre of a group" },
+    ],
+  },
+  {
+    view: "elements",
+    title: "Elements",
+    legend: [
+      { colour: ELEMENT_COLOURS.tension, means: "pulled" },
+      { colour: ELEMENT_COLOURS.slack, means: "at rest" },
+      { colour: ELEMENT_COLOURS.compression, means: "pressed" },
+    ],
+  },
+  {
+    view: "contacts",
+    title: "Contacts",
+    legend: [{ colour: VIEW_COLOURS.contacts, means: "point and normal" }],
+  },
+  {
+    view: "forces",
+    title: "Forces",
+    legend: [{ colour: VIEW_COLOURS.forces, means: "3 mm for each tenfold of 1 mN" }],
+  },
+  {
+    view: "anchors",
+    title: "Anchors",
+    legend: [{ colour: VIEW_COLOURS.anchors, means: "ties, grips and the mouse’s pull" }],
+  },
+  {
+    view: "frames",
+    title: "Frames",
+    legend: AXIS_COLOURS.map((colour, i) => ({ colour, means: ["x axis", "y axis", "z axis"][i] })),
+  },
+];
+
+/** A switch for each view, and what its colours mean while it is on. */
+export function ViewSwitches({ views, onChange }: { views: Views; onChange(views: Views): void }) {
+  const shown = VIEWS.filter(({ view }) => views[view]);
+  return (
+    <>
+      <ul className="views">
+        {VIEWS.map(({ view, title }) => (
+          <li key={view}>
+            <label className="choice">
+              <input
+                type="checkbox"
+                checked={views[view]}
+                onChange={(event) => onChange({ ...views, [view]: event.target.checked })}
+              />
+              {title}
+            </label>
+          </li>
+        ))}
+      </ul>
+      {shown.length > 0 && (
+        <dl className="legend" aria-label="Legend">
+          {shown.map(({ view, title, legend }) => (
+            <div key={view}>
+              <dt>{title}</dt>
+              {legend.map(({ colour, means }) => (
+                <dd key={means}>
+                  <span className="swatch" style={{ background: colour }} aria-hidden="true" />
+                  {means}
+                </dd>
+              ))}
+            </div>
+          ))}
+        </dl>
+      )}
+    </>
+  );
+}

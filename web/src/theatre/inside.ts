@@ -1,0 +1,242 @@
+// Debug views (K134): what the simulation knows, drawn over the picture.
+
+import {
+  BufferAttribute,
+  BufferGeometry,
+  Color,
+  DynamicDrawUsage,
+  Group,
+  LineBasicMaterial,
+  LineSegments,
+  Points,
+  PointsMaterial,
+  Quaternion,
+  Vector3,
+} from "three";
+import {
+  ANCHOR,
+  CONTACT,
+  ELEMENT,
+  FORCE,
+  FRAME,
+  type Insight,
+  NODE,
+  NODE_STATES,
+  type NodeState,
+  type Views,
+} from "../insight";
+
+/** sRGB; the legend shows the same. */
+export const NODE_COLOURS: Record<NodeState, string> = {
+  free: "#e8eef2",
+  locked: "#ffb347",
+  fixed: "#ff5d5d",
+  grasped: "#46f0e0",
+  follower: "#c58cff",
+  centre: "#ffe066",
+};
+export const ELEMENT_COLOURS = { compression: "#3f8cff", slack: "#9aa4ab", tension: "#ff4d4d" };
+export const VIEW_COLOURS = { contacts: "#ffe066", forces: "#7dff9a", anchors: "#ff8ce6" };
+export const AXIS_COLOURS = ["#ff5d5d", "#7dff9a", "#3f8cff"] as const;
+
+/** An arrow of a force is 3 mm long for each factor of ten above 1 mN: both a touch and a pull are seen. */
+export function arrowLength(newtons: number): number {
+  return 0.003 * Math.log10(1 + newtons / 0.001);
+}
+
+const NORMAL_LENGTH = 0.004;
+const AXIS_LENGTH = 0.005;
+
+/** Coloured points or lines whose memory is reused, and grows when it must. */
+class Strokes {
+  readonly object: LineSegments | Points;
+  private geometry = new BufferGeometry();
+  private places = new Float32Array(0);
+  private colours = new Float32Array(0);
+  private count = 0;
+
+  constructor(kind: "points" | "lines", size: number, order: number) {
+    const look = {
+      vertexColors: true,
+      depthTest: false,
+      depthWrite: false,
+      transparent: true,
+      toneMapped: false,
+    };
+    this.object =
+      kind === "points"
+        ? new Points(this.geometry, new PointsMaterial({ ...look, size, sizeAttenuation: false }))
+        : new LineSegments(this.geometry, new LineBasicMaterial({ ...look, opacity: 0.85 }));
+    this.object.frustumCulled = false;
+    this.object.renderOrder = order;
+    this.object.visible = false;
+  }
+
+  begin(): void {
+    this.count = 0;
+  }
+
+  add(x: number, y: number, z: number, colour: Color): void {
+    const at = 3 * this.count;
+    if (at + 3 > this.places.length) {
+      this.grow();
+    }
+    this.places[at] = x;
+    this.places[at + 1] = y;
+    this.places[at + 2] = z;
+    this.colours[at] = colour.r;
+    this.colours[at + 1] = colour.g;
+    this.colours[at + 2] = colour.b;
+    this.count += 1;
+  }
+
+  end(): void {
+    this.object.visible = this.count > 0;
+    this.geometry.setDrawRange(0, this.count);
+    for (const name of ["position", "color"]) {
+      const attribute = this.geometry.getAttribute(name) as BufferAttribute | undefined;
+      if (attribute) {
+        attribute.needsUpdate = true;
+      }
+    }
+  }
+
+  dispose(): void {
+    this.geometry.dispose();
+    (this.object.material as LineBasicMaterial).dispose();
+  }
+
+  private grow(): void {
+    const room = Math.max(3 * 256, 2 * this.places.length);
+    const larger = (old: Float32Array) => {
+      const made = new Float32Array(room);
+      made.set(old);
+      return made;
+    };
+    this.places = larger(this.places);
+    this.colours = larger(this.colours);
+    this.geometry.dispose();
+    this.geometry = new BufferGeometry();
+    this.geometry.setAttribute("position", new BufferAttribute(this.places, 3).setUsage(DynamicDrawUsage));
+    this.geometry.setAttribute("color", new BufferAttribute(this.colours, 3).setUsage(DynamicDrawUsage));
+    this.object.geometry = this.geometry;
+  }
+}
+
+const nodeColours = NODE_STATES.map((state) => new Color(NODE_COLOURS[state]));
+const axes = AXIS_COLOURS.map((colour) => new Color(colour));
+const [contactColour, forceColour, anchorColour] = [
+  new Color(VIEW_COLOURS.contacts),
+  new Color(VIEW_COLOURS.forces),
+  new Color(VIEW_COLOURS.anchors),
+];
+const [blue, grey, red] = [
+  new Color(ELEMENT_COLOURS.compression),
+  new Color(ELEMENT_COLOURS.slack),
+  new Color(ELEMENT_COLOURS.tension),
+];
+
+export class Inside extends Group {
+  private readonly points = new Strokes("points", 6, 420);
+  private readonly small = new Strokes("points", 4, 410);
+  private readonly lines = new Strokes("lines", 1, 400);
+  private readonly mixed = new Color();
+  private readonly turn = new Quaternion();
+  private readonly axis = new Vector3();
+  /** The force that is shown in full colour, N: the largest of late. */
+  private strongest = 0;
+
+  constructor() {
+    super();
+    this.add(this.lines.object, this.small.object, this.points.object);
+  }
+
+  /** Shows an insight, as far as it is wanted. */
+  show(insight: Insight | null, views: Views): void {
+    for (const strokes of [this.points, this.small, this.lines]) {
+      strokes.begin();
+    }
+    if (insight) {
+      if (views.elements) {
+        this.elements(insight.elements);
+      }
+      if (views.nodes) {
+        const { nodes, states } = insight;
+        for (let i = 0; i < nodes.length; i += NODE) {
+          this.small.add(nodes[i], nodes[i + 1], nodes[i + 2], nodeColours[states[i + 3]]);
+        }
+      }
+      if (views.contacts) {
+        const c = insight.contacts;
+        for (let i = 0; i < c.length; i += CONTACT) {
+          this.points.add(c[i], c[i + 1], c[i + 2], contactColour);
+          const length = NORMAL_LENGTH;
+          this.line(c, i, length * c[i + 3], length * c[i + 4], length * c[i + 5], contactColour);
+        }
+      }
+      if (views.forces) {
+        this.forces(insight.forces);
+      }
+      if (views.anchors) {
+        const a = insight.anchors;
+        for (let i = 0; i < a.length; i += ANCHOR) {
+          this.points.add(a[i], a[i + 1], a[i + 2], anchorColour);
+          this.line(a, i, a[i + 3] - a[i], a[i + 4] - a[i + 1], a[i + 5] - a[i + 2], anchorColour);
+        }
+      }
+      if (views.frames) {
+        this.frames(insight.frames);
+      }
+    }
+    for (const strokes of [this.points, this.small, this.lines]) {
+      strokes.end();
+    }
+  }
+
+  dispose(): void {
+    for (const strokes of [this.points, this.small, this.lines]) {
+      strokes.dispose();
+    }
+  }
+
+  private line(from: Float32Array, at: number, x: number, y: number, z: number, colour: Color): void {
+    this.lines.add(from[at], from[at + 1], from[at + 2], colour);
+    this.lines.add(from[at] + x, from[at + 1] + y, from[at + 2] + z, colour);
+  }
+
+  private elements(e: Float32Array): void {
+    let strongest = 0;
+    for (let i = 0; i < e.length; i += ELEMENT) {
+      strongest = Math.max(strongest, Math.abs(e[i + 6]));
+    }
+    this.strongest = Math.max(strongest, 0.98 * this.strongest, 1e-9);
+    for (let i = 0; i < e.length; i += ELEMENT) {
+      // The root brings out the many weak ones beside the few strong.
+      const share = Math.sqrt(Math.abs(e[i + 6]) / this.strongest);
+      const colour = this.mixed.copy(grey).lerp(e[i + 6] < 0 ? blue : red, Math.min(1, share));
+      this.lines.add(e[i], e[i + 1], e[i + 2], colour);
+      this.lines.add(e[i + 3], e[i + 4], e[i + 5], colour);
+    }
+  }
+
+  private forces(f: Float32Array): void {
+    for (let i = 0; i < f.length; i += FORCE) {
+      const force = Math.hypot(f[i + 3], f[i + 4], f[i + 5]);
+      const scale = force > 0 ? arrowLength(force) / force : 0;
+      const [x, y, z] = [scale * f[i + 3], scale * f[i + 4], scale * f[i + 5]];
+      this.line(f, i, x, y, z, forceColour);
+      this.small.add(f[i] + x, f[i + 1] + y, f[i + 2] + z, forceColour);
+    }
+  }
+
+  private frames(f: Float32Array): void {
+    for (let i = 0; i < f.length; i += FRAME) {
+      this.turn.fromArray(f, i + 3);
+      for (let k = 0; k < 3; k += 1) {
+        this.axis.set(k === 0 ? 1 : 0, k === 1 ? 1 : 0, k === 2 ? 1 : 0).applyQuaternion(this.turn);
+        this.axis.multiplyScalar(AXIS_LENGTH);
+        this.line(f, i, this.axis.x, this.axis.y, this.axis.z, axes[k]);
+      }
+    }
+  }
+}

@@ -1,0 +1,333 @@
+// Everything that stands in the picture: tissue, scenery, bodies, instruments.
+
+import {
+  BackSide,
+  Box3,
+  BoxGeometry,
+  BufferAttribute,
+  BufferGeometry,
+  DoubleSide,
+  DynamicDrawUsage,
+  FrontSide,
+  Group,
+  type Material,
+  Matrix4,
+  Mesh,
+  type Object3D,
+  Quaternion,
+  type ShaderMaterial,
+  type Side,
+  Vector3,
+} from "three";
+import type { EyeFrame, Frame } from "../frame";
+import type { EndoscopeDescription, InstrumentDescription, SceneDescription } from "../wire";
+import { colourOf, type MaterialOptions, type Palette, paintVertices } from "./looks";
+import { Seams, Skin } from "./refine";
+import { cannula, endoscope, fork, jaw, sleeve } from "./shapes";
+
+/** Scenery of more triangles is fine as it is. */
+const FINE = 1500;
+/** Points by which the distance of what is seen is judged. */
+const SAMPLES = 500;
+
+/** What neither casts a shadow nor takes one is on this layer. */
+export const UNSHADED = 1;
+
+const STEEL = [0.8, 0.81, 0.83] as const;
+const SLEEVE = [0.075, 0.08, 0.095] as const;
+const CANNULA = [0.62, 0.72, 0.76] as const;
+
+const Z = new Vector3(0, 0, 1);
+const turn = new Quaternion();
+const basis = new Matrix4();
+
+interface Instrument {
+  shaft: Group;
+  jawA: Group;
+  jawB: Group;
+  port: Group;
+  trocar: Vector3;
+}
+
+export class Stage extends Group {
+  private readonly palette: Palette;
+  private readonly tissues: { skin: Skin; geometry: BufferGeometry }[] = [];
+  private readonly seams: Seams;
+  private readonly bodies: Mesh[];
+  private readonly instruments: Instrument[];
+  private readonly scope: Group | null;
+  private readonly scopeTrocar = new Vector3();
+  private readonly samples: number[] = [];
+
+  constructor(scene: SceneDescription, palette: Palette, refine: number) {
+    super();
+    this.palette = palette;
+    const skins = scene.tissues.map(({ positions, triangles }) => new Skin(positions, triangles, refine));
+    this.seams = new Seams(skins);
+    scene.tissues.forEach(({ look, colour }, i) => {
+      const geometry = geometryOf(skins[i], true);
+      this.cover(geometry, { look, colour });
+      this.tissues.push({ skin: skins[i], geometry });
+    });
+    for (const { positions, triangles, look, colour, opacity } of scene.scenery) {
+      const skin = new Skin(positions, triangles, triangles.length / 3 > FINE ? 0 : refine);
+      const side = sideWithin(skin, scene.camera.target);
+      this.cover(geometryOf(skin, false), { look, colour, opacity, side });
+      this.sample(skin.positions);
+    }
+    this.bodies = scene.bodies.map(({ colour, half_extents: [x, y, z] }) =>
+      this.put(
+        new BoxGeometry(2 * x, 2 * y, 2 * z),
+        palette.material({ look: "plain", colour, side: FrontSide }),
+      ),
+    );
+    this.instruments = scene.instruments.map((build) => this.build(build));
+    this.scope = scene.endoscope && this.buildScope(scene.endoscope);
+    this.sort(new Vector3(...scene.camera.eye));
+  }
+
+  /** Moves everything to where a frame has it. */
+  pose(frame: Frame): void {
+    for (let i = 0; i < this.tissues.length; i += 1) {
+      this.tissues[i].skin.take(frame.tissues[i]);
+    }
+    this.seams.shape();
+    for (const { geometry } of this.tissues) {
+      geometry.getAttribute("position").needsUpdate = true;
+      geometry.getAttribute("normal").needsUpdate = true;
+    }
+    for (let i = 0; i < this.bodies.length; i += 1) {
+      place(this.bodies[i], frame.bodies[i]);
+    }
+    for (let i = 0; i < this.instruments.length; i += 1) {
+      const { shaft, jawA, jawB, port } = this.instruments[i];
+      const seen = frame.instruments[i];
+      place(shaft, seen.shaft);
+      place(jawA, seen.jawA);
+      place(jawB, seen.jawB);
+      // The cannula gives way to the shaft that swings in it.
+      port.quaternion.copy(shaft.quaternion);
+    }
+    if (frame.eye) {
+      this.poseScope(frame.eye);
+    }
+  }
+
+  /** Where instruments stand at the start isn't told before the first frame: towards `target`, jaws ajar. */
+  guess(scene: SceneDescription, target: Vector3): void {
+    scene.instruments.forEach(({ handle }, i) => {
+      const { shaft, jawA, jawB, port, trocar } = this.instruments[i];
+      const towards = new Vector3().subVectors(target, trocar).normalize();
+      shaft.position.copy(trocar).addScaledVector(towards, handle.depth);
+      shaft.quaternion.setFromUnitVectors(Z, towards);
+      for (const [jaw, side] of [
+        [jawA, -1],
+        [jawB, 1],
+      ] as const) {
+        jaw.position.copy(shaft.position);
+        jaw.quaternion.copy(shaft.quaternion);
+        jaw.rotateX(side * 0.5 * handle.jaw);
+      }
+      port.quaternion.copy(shaft.quaternion);
+    });
+    if (this.scope) {
+      this.scope.visible = false;
+    }
+  }
+
+  /** The endoscope itself can't be in its own picture. */
+  showScope(shown: boolean): void {
+    if (this.scope) {
+      this.scope.visible = shown;
+    }
+  }
+
+  /** How far away what is seen is, m: the lower quartile of points within the view; null if there are none. */
+  distanceFrom(eye: Vector3, forward: Vector3, cosine: number): number | null {
+    const found: number[] = [];
+    const look = (p: ArrayLike<number>, i: number) => {
+      const [x, y, z] = [p[i] - eye.x, p[i + 1] - eye.y, p[i + 2] - eye.z];
+      const far = Math.sqrt(x * x + y * y + z * z);
+      if (x * forward.x + y * forward.y + z * forward.z > cosine * far) {
+        found.push(far);
+      }
+    };
+    for (let i = 0; i < this.samples.length; i += 3) {
+      look(this.samples, i);
+    }
+    for (const { skin } of this.tissues) {
+      const step = 3 * Math.max(1, Math.floor(skin.positions.length / (3 * SAMPLES)));
+      for (let i = 0; i < skin.positions.length; i += step) {
+        look(skin.positions, i);
+      }
+    }
+    if (found.length < 8) {
+      return null;
+    }
+    found.sort((a, b) => a - b);
+    return found[Math.floor(found.length / 4)];
+  }
+
+  dispose(): void {
+    this.traverse((part) => {
+      if (part instanceof Mesh) {
+        part.geometry.dispose();
+        (part.material as Material).dispose();
+      }
+    });
+    this.removeFromParent();
+  }
+
+  /** Near things are drawn first, so that no light is computed for what they hide. */
+  private sort(eye: Vector3): void {
+    const centre = new Vector3();
+    for (const thing of this.children) {
+      if (!(thing instanceof Mesh)) {
+        continue;
+      }
+      thing.geometry.computeBoundingSphere();
+      const { radius = 0, center = centre } = thing.geometry.boundingSphere ?? {};
+      // What stands still can be left out when it is out of view.
+      thing.frustumCulled = !this.tissues.some(({ geometry }) => geometry === thing.geometry);
+      // What is large reaches far behind its middle; the wall encloses everything and comes last.
+      thing.renderOrder = 1 + center.distanceTo(eye) + radius;
+    }
+  }
+
+  /** Something made of tissue. */
+  private cover(geometry: BufferGeometry, options: MaterialOptions): void {
+    if (!this.palette.rich) {
+      const rest = geometry.getAttribute("rest").array as Float32Array;
+      const paint = paintVertices(options.look, colourOf(options.look, options.colour), rest);
+      geometry.setAttribute("paint", new BufferAttribute(paint, 3));
+    }
+    this.put(geometry, this.palette.material({ ...options, clings: true, painted: !this.palette.rich }));
+  }
+
+  private put(geometry: BufferGeometry, material: ShaderMaterial, parent: Object3D = this): Mesh {
+    const mesh = new Mesh(geometry, material);
+    // Bounds change every frame, and nearly everything is always in view anyhow.
+    mesh.frustumCulled = false;
+    if (material.transparent) {
+      mesh.layers.set(UNSHADED);
+    }
+    parent.add(mesh);
+    return mesh;
+  }
+
+  private sample(positions: Float32Array): void {
+    const step = 3 * Math.max(1, Math.floor(positions.length / (3 * SAMPLES)));
+    for (let i = 0; i < positions.length; i += step) {
+      this.samples.push(positions[i], positions[i + 1], positions[i + 2]);
+    }
+  }
+
+  private build(build: InstrumentDescription): Instrument {
+    const { shaft_radius: radius, shaft_length, jaw_length, jaw_radius, trocar } = build;
+    const steel = () => this.palette.material({ look: "steel", colour: STEEL, side: FrontSide });
+    const bare = Math.min(shaft_length, 6 * radius);
+    const shaft = new Group();
+    this.put(
+      sleeve(radius, shaft_length, bare),
+      this.palette.material({ look: "plastic", colour: SLEEVE }),
+      shaft,
+    );
+    this.put(fork(radius, bare), steel(), shaft);
+    const jaws = jaw(jaw_length, jaw_radius);
+    const jawA = new Group();
+    const jawB = new Group();
+    this.put(jaws, steel(), jawA);
+    this.put(jaws.clone().rotateZ(Math.PI), steel(), jawB);
+    const port = new Group();
+    this.put(cannula(radius), this.palette.material({ look: "plastic", colour: CANNULA }), port);
+    port.position.fromArray(trocar);
+    this.add(shaft, jawA, jawB, port);
+    return { shaft, jawA, jawB, port, trocar: new Vector3(...trocar) };
+  }
+
+  private buildScope({ radius, optics, trocar }: EndoscopeDescription): Group {
+    const scope = new Group();
+    this.put(
+      endoscope(radius, 0.28, optics),
+      this.palette.material({ look: "steel", colour: STEEL, side: FrontSide }),
+      scope,
+    );
+    const port = new Group();
+    this.put(cannula(radius), this.palette.material({ look: "plastic", colour: CANNULA }), port);
+    port.name = "port";
+    scope.add(port);
+    this.scopeTrocar.fromArray(trocar);
+    this.add(scope);
+    return scope;
+  }
+
+  private poseScope({ pose }: EyeFrame): void {
+    if (!this.scope) {
+      return;
+    }
+    this.scope.position.fromArray(pose, 0);
+    const shaft = new Vector3().subVectors(this.scope.position, this.scopeTrocar);
+    const depth = shaft.length();
+    if (depth < 1e-6) {
+      return;
+    }
+    // The slant of the lens faces the line of sight, which is the eye's -z.
+    const z = shaft.divideScalar(depth);
+    const ahead = new Vector3(0, 0, -1).applyQuaternion(turn.fromArray(pose, 3));
+    const aside = ahead.addScaledVector(z, -ahead.dot(z));
+    const y =
+      aside.lengthSq() > 1e-8 ? aside.normalize().negate() : new Vector3(0, 1, 0).cross(z).normalize();
+    const x = new Vector3().crossVectors(y, z);
+    this.scope.quaternion.setFromRotationMatrix(basis.makeBasis(x, y, z));
+    this.scope.getObjectByName("port")?.position.set(0, 0, -depth);
+  }
+}
+
+function geometryOf(skin: Skin, moves: boolean): BufferGeometry {
+  const geometry = new BufferGeometry();
+  for (const [name, array] of [
+    ["position", skin.positions],
+    ["normal", skin.normals],
+  ] as const) {
+    const attribute = new BufferAttribute(array, 3);
+    geometry.setAttribute(name, moves ? attribute.setUsage(DynamicDrawUsage) : attribute);
+  }
+  geometry.setAttribute("rest", new BufferAttribute(skin.rest, 3));
+  geometry.setAttribute("restNormal", new BufferAttribute(skin.normals.slice(), 3));
+  geometry.setIndex(new BufferAttribute(skin.refinement.triangles, 1));
+  return geometry;
+}
+
+/**
+ * Which side of a surface is seen. What closes the picture on all sides, such as the wall of the abdomen, is seen from
+ * within only, so that a free camera outside of it looks through.
+ */
+function sideWithin({ positions, refinement: { triangles } }: Skin, target: readonly number[]): Side {
+  const box = new Box3().setFromArray(positions);
+  const size = box.getSize(new Vector3());
+  if (!box.containsPoint(new Vector3(...target)) || Math.min(size.x, size.y, size.z) < 0.1) {
+    return DoubleSide;
+  }
+  // Solid angle of the surface, roughly: how much of the view from the target it covers, and which way it faces.
+  const [a, b, c] = [new Vector3(), new Vector3(), new Vector3()];
+  const middle = new Vector3();
+  let outwards = 0;
+  for (let t = 0; t < triangles.length; t += 3) {
+    const [p, q, r] = [a, b, c].map((corner, k) =>
+      corner.fromArray(positions, 3 * triangles[t + k]).sub(middle.fromArray(target)),
+    );
+    middle.addVectors(p, q).add(r).divideScalar(3);
+    const far = middle.length();
+    const normal = q.sub(p).cross(r.sub(p)).multiplyScalar(0.5);
+    outwards += normal.dot(middle) / Math.max(far ** 3, 1e-12);
+  }
+  if (Math.abs(outwards) < 0.5 * 4 * Math.PI) {
+    return DoubleSide;
+  }
+  return outwards > 0 ? BackSide : FrontSide;
+}
+
+function place(thing: { position: Vector3; quaternion: Quaternion }, pose: Float32Array): void {
+  thing.position.fromArray(pose, 0);
+  thing.quaternion.fromArray(pose, 3);
+}

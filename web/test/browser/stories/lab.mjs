@@ -1,0 +1,152 @@
+// The Lab: run, look inside, change, pull.
+
+import { checkAccess, checkFits, keepPicture, must, until } from "../browser.mjs";
+import { settle } from "./exercise.mjs";
+
+const VIEWS = ["Nodes", "Elements", "Contacts", "Forces", "Anchors", "Frames"];
+
+export async function lab(world, check) {
+  const { page, url } = world;
+
+  await check("the Lab lists its scenes", async () => {
+    await page.goto(`${url}/lab`);
+    await page.getByRole("button", { name: /^Run/ }).first().waitFor();
+    await settle(page);
+    await keepPicture(page, "lab-list");
+    await checkAccess(page);
+    await checkFits(page);
+    return `${await page.getByRole("button", { name: /^Run/ }).count()} scenes`;
+  });
+
+  const runs = await check("a scene runs, and tells its costs", async () => {
+    await page.getByRole("button", { name: "Run Gall bladder", exact: true }).click();
+    await page.waitForURL("**/lab/*");
+    await until(page, () => (window.trocar?.frames ?? 0) > 5 && window.trocar.lastFrame.time > 0.3);
+    await page.getByText(/One step/).waitFor();
+    await checkAccess(page);
+    await keepPicture(page, "lab");
+  });
+  if (!runs) {
+    return;
+  }
+
+  await check("debug views come and go", async () => {
+    for (const view of VIEWS) {
+      await page.getByRole("checkbox", { name: view }).check();
+    }
+    await until(
+      page,
+      (least) => window.trocar.frames > least + 10,
+      await page.evaluate(() => window.trocar.frames),
+    );
+    await keepPicture(page, "lab-views");
+    await checkAccess(page);
+    for (const view of VIEWS.slice(1)) {
+      await page.getByRole("checkbox", { name: view }).uncheck();
+    }
+  });
+
+  await check("a parameter is changed, refused, and reset", async () => {
+    const field = page.getByRole("textbox", { name: /gravity/ }).last();
+    const before = await field.inputValue();
+    await field.fill("-2");
+    await field.press("Enter");
+    const reset = page.getByRole("button", { name: "Reset all (1)" });
+    await reset.waitFor();
+    await field.fill("1e99");
+    await field.press("Enter");
+    await page.getByText(/Please give a number/).waitFor();
+    await keepPicture(page, "lab-parameter");
+    await reset.click();
+    await page.getByRole("button", { name: "Reset all", exact: true }).waitFor();
+    must(
+      (await field.inputValue()) === before,
+      `gravity is ${await field.inputValue()} after the reset, was ${before}`,
+    );
+  });
+
+  await check("the mouse pulls on things", async () => {
+    await page.getByRole("radio", { name: "Pulls" }).check();
+    await until(
+      page,
+      (least) => window.trocar.frames > least + 3,
+      await page.evaluate(() => window.trocar.frames),
+    );
+    const pulled = await pull(page);
+    await keepPicture(page, "lab-pull");
+    await page.mouse.up();
+    must(pulled > 0.001, `what was pulled moved by ${(1000 * pulled).toFixed(2)} mm only`);
+    return `${(1000 * pulled).toFixed(1)} mm`;
+  });
+
+  await check("time runs slowly, stops, and begins anew", async () => {
+    await page.getByRole("radio", { name: "0.25" }).check();
+    await page.getByRole("button", { name: "Pause", exact: true }).click();
+    await until(page, () => window.trocar.lastFrame.paused);
+    await page.getByRole("button", { name: "Go on" }).click();
+    await until(page, () => !window.trocar.lastFrame.paused);
+    const before = await page.evaluate(() => window.trocar.lastFrame.time);
+    await page.getByRole("button", { name: "Restart" }).click();
+    await until(page, (then) => window.trocar.lastFrame.time < then, before);
+    await page.getByRole("button", { name: "Leave" }).click();
+    await page.waitForURL("**/lab");
+  });
+}
+
+/** Tries the visible points of the tissues until the mouse has hold of one, and pulls. Returns how far it came, m. */
+async function pull(page) {
+  const places = await page.evaluate(() => {
+    const { scene, lastFrame, pixelsOf } = window.trocar;
+    return scene.tissues.flatMap((_, t) => {
+      const positions = lastFrame.tissues[t];
+      const middle = [0, 0, 0];
+      for (let i = 0; i < positions.length; i += 1) {
+        middle[i % 3] += (3 * positions[i]) / positions.length;
+      }
+      const at = pixelsOf(middle);
+      return at ? [at] : [];
+    });
+  });
+  const box = await page.locator(".operating-field").boundingBox();
+  for (const [x, y] of places) {
+    if (x < box.x + 30 || y < box.y + 30 || x > box.x + box.width - 30 || y > box.y + box.height - 30) {
+      continue;
+    }
+    await page.mouse.move(x, y);
+    await page.mouse.down();
+    const picked = page.getByText(/Pulling on|Nothing is there/);
+    await picked.waitFor();
+    if (/Pulling/.test(await picked.textContent())) {
+      await page.evaluate(() => {
+        window.before = window.trocar.lastFrame.tissues.map((positions) => positions.slice());
+      });
+      await page.mouse.move(x + 60, y - 60, { steps: 10 });
+      const moved = () => page.evaluate(farthestMove);
+      for (let i = 0; i < 40 && (await moved()) < 0.003; i += 1) {
+        await until(
+          page,
+          (least) => window.trocar.frames > least + 2,
+          await page.evaluate(() => window.trocar.frames),
+        );
+      }
+      return moved();
+    }
+    await page.mouse.up();
+  }
+  throw new Error(`none of ${places.length} tissues could be taken hold of`);
+}
+
+/** Runs in the page: how far any vertex is from where it was, m. */
+function farthestMove() {
+  let farthest = 0;
+  window.trocar.lastFrame.tissues.forEach((now, t) => {
+    const before = window.before[t];
+    for (let i = 0; i < now.length; i += 3) {
+      farthest = Math.max(
+        farthest,
+        Math.hypot(now[i] - before[i], now[i + 1] - before[i + 1], now[i + 2] - before[i + 2]),
+      );
+    }
+  });
+  return farthest;
+}
