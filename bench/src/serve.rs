@@ -40,24 +40,26 @@ pub fn serve(effort: Effort) -> Result<Vec<Row>> {
     let mut rows = Vec::new();
     let mut alone = None;
     for viewers in [1, 2, 4, 8, 16, 32] {
-        eprintln!("serve: {viewers} viewers");
+        let case = counted(viewers, "viewer");
         let measured = measure(1, viewers, messages)?;
         let rate = *alone.get_or_insert(measured.rate);
-        let case = match viewers {
-            1 => "1 viewer".into(),
-            n => format!("{n} viewers"),
-        };
         rows.extend(measured.rows(&case, viewers == 8, (viewers == 32).then_some(rate)));
     }
     for operations in [1, 2, 4, 8] {
-        eprintln!("serve: {operations} operations");
-        let case = match operations {
-            1 => "1 operation".into(),
-            n => format!("{n} operations"),
-        };
+        let case = counted(operations, "operation");
         rows.extend(measure(operations, 1, messages)?.rows(&case, false, None));
     }
     Ok(rows)
+}
+
+/// Names a case, and says that its turn has come.
+fn counted(count: usize, what: &str) -> String {
+    let case = match count {
+        1 => format!("1 {what}"),
+        n => format!("{n} {what}s"),
+    };
+    eprintln!("serve: {case}");
+    case
 }
 
 /// What was measured in one case.
@@ -92,7 +94,7 @@ impl Measured {
             dropped,
             Row::new(case, "input to frame, median", self.waits, "ms"),
             p99,
-            Row::single(case, "server's processor time", 100.0 * self.processor, "%"),
+            Row::single(case, "server's time on a core", 100.0 * self.processor, "%"),
             rate,
         ]
     }

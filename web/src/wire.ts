@@ -458,7 +458,7 @@ export type PartInfo = {
   title: string;
   /** Most points it can give; 0 for an error. */
   most: number;
-  /** Most points an error can cost; 0 for other parts. */
+  /** What an error can cost, % of the points got; 0 for other parts. */
   cost: number;
   /** What is measured. */
   measure: string;
@@ -630,7 +630,7 @@ export type Part = {
   points: number;
   /** Most points it can give; 0 for an error. */
   most: number;
-  /** Most points an error can cost; 0 for other parts. */
+  /** What an error can cost, % of the points got; 0 for other parts. */
   cost: number;
   /** The measure it is made of. */
   measure: string;

@@ -369,7 +369,9 @@ impl Group {
         };
         for pull in stage.pulls {
             let mine = |(m, bad): (&MatterId, &u32)| *m == pull.anchor.matter && *bad < PATIENCE;
-            if !self.members.iter().zip(&self.bad).any(mine) || !stage.model.has(&pull.anchor) {
+            if !self.members.iter().zip(&self.bad).any(mine)
+                || !can_be_pulled(stage.model, &pull.anchor)
+            {
                 continue;
             }
             let support = cast.support(&pull.anchor);
@@ -507,6 +509,13 @@ fn can_move(nodes: impl Iterator<Item = (bool, f64)>) -> bool {
         }
     }
     share > LEAST_SHARE * all
+}
+
+/// True if the anchor exists and is something one can get hold of: a point of a surface, a node, a point of a body. Beside
+/// a tissue's central node there is nothing to pull at, only a lever as long as somebody makes it.
+fn can_be_pulled(model: &Model, anchor: &Anchor) -> bool {
+    let lever = matches!(anchor.at, Local::Frame(_, offset) if offset != DVec3::ZERO);
+    model.has(anchor) && !(lever && model.tissues.iter().any(|t| t.matter == anchor.matter))
 }
 
 /// Takes all motion and force out of a share.

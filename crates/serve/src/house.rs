@@ -1,38 +1,29 @@
 //! The house: all operations of a server, and what they are made of.
 
+mod plan;
+
 use crate::{
     catalogue::{Catalogue, Gallery},
-    clerk, conductor, describe,
-    desk::Desk,
+    clerk, conductor,
     operation::Operation,
-    outlet::{Now, Outlet},
-    play::{Book, Exercising, Lab, Play, Replaying},
-    wire::{
-        Extent, NewOperation, OperationInfo, OperationKind, Problem, Replay, SceneDescription,
-        SceneInfo,
-    },
+    play::Book,
+    wire::{NewOperation, OperationInfo, Problem, SceneDescription, SceneInfo},
 };
 use axum::http::StatusCode;
+use plan::{Built, Plan, Started};
 use std::{
     collections::BTreeMap,
     hash::{BuildHasher, Hasher, RandomState},
-    path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 use tokio::{
-    sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch},
+    sync::{OwnedSemaphorePermit, Semaphore, watch},
     task::JoinHandle,
     time::{MissedTickBehavior, interval},
 };
-use trocar_scene::{
-    Player, Scene, Simulation,
-    recording::{BUILD, Recording},
-};
-use trocar_train::{
-    Records, RecordsError,
-    records::{RecordsErrorKind, ResultDetail},
-};
+use trocar_scene::Scene;
+use trocar_train::{Records, RecordsError, records::RecordsErrorKind};
 
 /// Most operations at a time.
 pub const OPERATIONS: usize = 16;
@@ -196,10 +187,11 @@ impl House {
             .try_acquire_owned()
             .map_err(|_| full())?;
         let plan = self.plan(new).await?;
-        let house = Arc::clone(self);
-        let build = tokio::task::spawn_blocking(move || plan.build(house.threads));
-        let built = build.await.map_err(Refusal::fault)??;
-        self.begin(built, room)
+        let threads = self.threads;
+        let start = move || plan.build(threads).and_then(Built::start);
+        let started = tokio::task::spawn_blocking(start).await;
+        let fault = |_| Refusal::fault("The operation can't be built by a fault of the program.");
+        Ok(self.admit(started.map_err(fault)??, room))
     }
 
     /// Looks up what is asked for.
@@ -262,44 +254,26 @@ impl House {
         }
     }
 
-    /// Starts what was built.
-    fn begin(
-        self: &Arc<Self>,
-        built: Built,
-        room: OwnedSemaphorePermit,
-    ) -> Result<OperationInfo, Refusal> {
-        let Built {
+    /// Takes in what has been started.
+    fn admit(&self, started: Started, room: OwnedSemaphorePermit) -> OperationInfo {
+        let Started {
             mut info,
             set,
-            now,
             profile,
-            make,
-        } = built;
-        let Set {
-            desk,
-            scene,
-            extent,
-        } = set;
-        let outlet = Outlet::new(now);
-        let (deeds, work) = mpsc::unbounded_channel();
-        let play = make(outlet.clone(), deeds)?;
-        let show = conductor::start(play, Arc::clone(&desk)).map_err(|error| {
-            Refusal::fault(format!("The system gives no thread for it: {error}"))
-        })?;
+            outlet,
+            work,
+            show,
+        } = started;
         let (sender, shown) = watch::channel(conductor::Shown::default());
         tokio::spawn(show.relay(sender));
         info.id = new_id();
         let id = info.id.clone();
-        let clerk = tokio::spawn(clerk::work(self.records.clone(), outlet.clone(), work));
-        self.clerks().push((id.clone(), clerk));
-        let operation = Operation::new(info, profile, scene, extent, desk, shown, outlet);
-        *operation
-            .room
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner) = Some(room);
+        let clerk = clerk::work(self.records.clone(), outlet.clone(), work);
+        self.clerks().push((id.clone(), tokio::spawn(clerk)));
+        let operation = Operation::new(info, profile, set, shown, outlet, room);
         let told = operation.info();
         self.lock().insert(id, Arc::new(operation));
-        Ok(told)
+        told
     }
 
     /// Ends an operation, and waits until what it did is kept. False if there is none.
@@ -309,7 +283,7 @@ impl House {
         };
         operation.end(farewell);
         // Whoever still looks on keeps the operation a moment longer; its room is free now.
-        drop(operation.room.lock().map(|mut room| room.take()));
+        operation.vacate();
         let clerk = {
             let mut clerks = self.clerks();
             let at = clerks.iter().position(|c| c.0 == id);
@@ -377,160 +351,6 @@ impl House {
     fn clerks(&self) -> MutexGuard<'_, Vec<(String, JoinHandle<()>)>> {
         self.clerks.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// An operation that is to be built.
-enum Plan {
-    Lab {
-        id: String,
-        scene: Scene,
-    },
-    Exercise {
-        book: Book,
-        profile: String,
-    },
-    Replay {
-        path: PathBuf,
-        detail: Box<ResultDetail>,
-    },
-}
-
-/// An operation that only has to be started.
-struct Built {
-    info: OperationInfo,
-    set: Set,
-    now: Now,
-    /// Whose it is.
-    profile: Option<i64>,
-    make: Make,
-}
-
-/// Makes what is run; what is to be kept goes to the sender.
-type Make = Box<
-    dyn FnOnce(Outlet, mpsc::UnboundedSender<clerk::Deed>) -> Result<Box<dyn Play>, Refusal> + Send,
->;
-
-/// What connections have to know of a simulation.
-struct Set {
-    desk: Arc<Desk>,
-    scene: Arc<SceneDescription>,
-    extent: Extent,
-}
-
-impl Set {
-    fn of(simulation: &Simulation, about: &str, paused: bool) -> Self {
-        let scene = describe::scene(simulation, about);
-        Self {
-            desk: Arc::new(Desk::new(simulation, paused)),
-            extent: Extent {
-                instruments: scene.instruments.len(),
-                parameters: simulation.parameters().len(),
-                endoscope: scene.endoscope.is_some(),
-            },
-            scene: Arc::new(scene),
-        }
-    }
-}
-
-fn info(kind: OperationKind, title: &str, subject: &str) -> OperationInfo {
-    OperationInfo {
-        id: String::new(),
-        kind,
-        title: title.into(),
-        subject: subject.into(),
-        level: None,
-        profile: None,
-        result: None,
-        watching: 0,
-        controlled: false,
-    }
-}
-
-impl Plan {
-    /// Builds the matter of it; takes a moment.
-    fn build(self, threads: usize) -> Result<Built, Refusal> {
-        match self {
-            Self::Lab { id, scene } => lab(&id, &scene, threads),
-            Self::Exercise { book, profile } => exercise(book, profile, threads),
-            Self::Replay { path, detail } => replay(&path, *detail, threads),
-        }
-    }
-}
-
-fn lab(id: &str, scene: &Scene, threads: usize) -> Result<Built, Refusal> {
-    let simulation = Simulation::new(scene, threads).map_err(Refusal::fault)?;
-    let set = Set::of(&simulation, scene.main().file.about.trim(), false);
-    let desk = Arc::clone(&set.desk);
-    Ok(Built {
-        info: info(OperationKind::Lab, scene.name(), id),
-        set,
-        now: Now {
-            parameters: describe::parameters(&simulation),
-            ..Now::default()
-        },
-        profile: None,
-        make: Box::new(|outlet, _| Ok(Box::new(Lab::new(simulation, desk, outlet)))),
-    })
-}
-
-fn exercise(book: Book, who: String, threads: usize) -> Result<Built, Refusal> {
-    let exercise = Arc::clone(&book.exercise);
-    let level = &exercise.levels[book.level];
-    let simulation = Simulation::new(&level.scene, threads).map_err(Refusal::fault)?;
-    // It waits for whoever operates.
-    let set = Set::of(&simulation, &exercise.about, true);
-    let desk = Arc::clone(&set.desk);
-    Ok(Built {
-        info: OperationInfo {
-            level: Some(level.name.clone()),
-            profile: Some(who),
-            ..info(OperationKind::Exercise, &exercise.title, &exercise.id)
-        },
-        set,
-        now: Now::default(),
-        profile: Some(book.profile),
-        make: Box::new(|outlet, deeds| {
-            let play = Exercising::new(book, simulation, desk, outlet, deeds);
-            Ok(Box::new(play.map_err(Refusal::fault)?))
-        }),
-    })
-}
-
-fn replay(path: &Path, detail: ResultDetail, threads: usize) -> Result<Built, Refusal> {
-    let recording = Recording::read(path).map_err(Refusal::fault)?;
-    let replay = |player: &Player| Replay {
-        duration: player.duration(),
-        differs_at: None,
-        same_build: player.recording().build == BUILD,
-        complete: player.recording().complete,
-        events: detail
-            .events
-            .iter()
-            .cloned()
-            .map(describe::marker)
-            .collect(),
-    };
-    let scout = Player::new(recording.clone(), 1).map_err(Refusal::fault)?;
-    let player = Player::new(recording, threads).map_err(Refusal::fault)?;
-    Ok(Built {
-        info: OperationInfo {
-            level: Some(detail.row.level.clone()),
-            profile: Some(detail.profile_name.clone()),
-            result: Some(detail.row.id),
-            ..info(
-                OperationKind::Replay,
-                &detail.row.exercise_title,
-                &detail.row.exercise,
-            )
-        },
-        set: Set::of(player.simulation(), "", false),
-        now: Now {
-            replay: Some(replay(&player)),
-            ..Now::default()
-        },
-        profile: None,
-        make: Box::new(|outlet, _| Ok(Box::new(Replaying::new(player, scout, outlet)))),
-    })
 }
 
 /// A name that no other operation has, of this server or of one before it.

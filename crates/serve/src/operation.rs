@@ -2,6 +2,7 @@
 
 use crate::{
     conductor::Shown,
+    describe,
     desk::{Desk, Order},
     outlet::Outlet,
     wire::{Extent, OperationInfo, OperationKind, PROTOCOL, Role, SceneDescription, ServerMessage},
@@ -16,7 +17,33 @@ use std::{
     time::{Duration, Instant},
 };
 use tokio::sync::{OwnedSemaphorePermit, broadcast, watch};
-use trocar_scene::Views;
+use trocar_scene::{Simulation, Views};
+
+/// What connections have to know of a simulation.
+pub struct Set {
+    /// Where wishes are left.
+    pub desk: Arc<Desk>,
+    /// The scene.
+    pub scene: SceneDescription,
+    /// What messages may name.
+    pub extent: Extent,
+}
+
+impl Set {
+    /// Of a simulation as it is now.
+    pub fn of(simulation: &Simulation, about: &str, paused: bool) -> Self {
+        let scene = describe::scene(simulation, about);
+        Self {
+            desk: Arc::new(Desk::new(simulation, paused)),
+            extent: Extent {
+                instruments: scene.instruments.len(),
+                parameters: simulation.parameters().len(),
+                endoscope: scene.endoscope.is_some(),
+            },
+            scene,
+        }
+    }
+}
 
 /// An operation that runs.
 pub struct Operation {
@@ -24,12 +51,11 @@ pub struct Operation {
     pub info: OperationInfo,
     /// Whose exercise it is.
     pub profile: Option<i64>,
-    /// The scene.
-    pub scene: Arc<SceneDescription>,
     /// What messages may name.
     pub extent: Extent,
     /// Where wishes are left.
     pub desk: Arc<Desk>,
+    scene: SceneDescription,
     /// The newest frame.
     pub shown: watch::Receiver<Shown>,
     /// What happens.
@@ -41,8 +67,8 @@ pub struct Operation {
     seats: AtomicU64,
     attendance: Mutex<Attendance>,
     farewell: OnceLock<&'static str>,
-    /// One of the operations that a server may have.
-    pub room: Mutex<Option<OwnedSemaphorePermit>>,
+    /// It is one of the operations that a server may have.
+    room: Mutex<Option<OwnedSemaphorePermit>>,
 }
 
 #[derive(Debug)]
@@ -57,18 +83,17 @@ impl Operation {
     pub fn new(
         info: OperationInfo,
         profile: Option<i64>,
-        scene: Arc<SceneDescription>,
-        extent: Extent,
-        desk: Arc<Desk>,
+        set: Set,
         shown: watch::Receiver<Shown>,
         outlet: Outlet,
+        room: OwnedSemaphorePermit,
     ) -> Self {
         Self {
             info,
             profile,
-            scene,
-            extent,
-            desk,
+            scene: set.scene,
+            extent: set.extent,
+            desk: set.desk,
             shown,
             outlet,
             controlled: AtomicBool::new(false),
@@ -79,7 +104,7 @@ impl Operation {
                 visited: false,
             }),
             farewell: OnceLock::new(),
-            room: Mutex::new(None),
+            room: Mutex::new(Some(room)),
         }
     }
 
@@ -101,6 +126,12 @@ impl Operation {
     pub fn end(&self, farewell: &'static str) {
         let _ = self.farewell.set(farewell);
         self.desk.close();
+    }
+
+    /// Makes room for another operation.
+    pub fn vacate(&self) {
+        let mut room = self.room.lock().unwrap_or_else(PoisonError::into_inner);
+        *room = None;
     }
 
     /// Why it has ended.
@@ -182,7 +213,7 @@ impl Seat {
             protocol: PROTOCOL,
             role: self.role,
             operation: Box::new(self.operation.info()),
-            scene: Box::new((*self.operation.scene).clone()),
+            scene: Box::new(self.operation.scene.clone()),
             parameters: now.parameters,
             task: now.task,
             replay: now.replay,

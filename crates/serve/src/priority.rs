@@ -1,22 +1,15 @@
 //! Threads that may wait give way to those that must not.
 
-/// Lets every other thread of the program go first; for work that nobody waits for.
-pub fn lower() {
-    yield_by(10);
-}
-
-/// Gives way to the simulation; for threads that talk to pages.
-pub fn give_way() {
-    yield_by(3);
-}
-
+/// Lets every other thread go first, from now on; for work that nobody waits for. Only on a thread of one's own: what it
+/// starts has its priority, and can't raise it.
 #[cfg(target_os = "linux")]
-fn yield_by(nice: i32) {
+pub fn lower() {
     // On Linux this is about the calling thread only. A system that forbids it is no worse than before.
-    if let Err(error) = rustix::process::setpriority_process(None, nice) {
+    if let Err(error) = rustix::process::setpriority_process(None, 10) {
         tracing::debug!("a thread keeps its priority: {error}");
     }
 }
 
+/// Other systems have no such thing for one thread.
 #[cfg(not(target_os = "linux"))]
-fn yield_by(_: i32) {}
+pub fn lower() {}

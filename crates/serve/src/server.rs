@@ -16,6 +16,7 @@ use std::{
     future::Future,
     net::SocketAddr,
     sync::{Arc, mpsc},
+    thread,
     time::Duration,
 };
 use tokio::{
@@ -61,7 +62,6 @@ impl Server {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(WORKERS)
             .thread_name("serve")
-            .on_thread_start(priority::give_way)
             .enable_all()
             .build()
             .map_err(ServeError::Thread)?;
@@ -103,12 +103,15 @@ impl Server {
             TcpListener::from_std(listener).map_err(|source| ServeError::bind(address, source))?;
         drop(inside);
         handle.spawn(Arc::clone(&house).tidy());
-        // So that the first who asks does not wait.
+        // So that the first who asks does not wait. If the system gives no thread, they do.
         let scenes = Arc::clone(&house);
-        handle.spawn_blocking(move || {
+        let look_ahead = move || {
             priority::lower();
-            scenes.scenes()
-        });
+            scenes.scenes();
+        };
+        let _ = thread::Builder::new()
+            .name("gallery".into())
+            .spawn(look_ahead);
         handle.spawn(listen(listener, router(house, address), closes));
         Ok(server)
     }

@@ -4,14 +4,16 @@
 //! Lengths in m, angles in radians unless said otherwise, times in s. Colours are sRGB, 0 to 1.
 
 mod api;
+mod client;
 mod scene;
 mod socket;
 #[cfg(test)]
 mod typescript;
 
 pub use api::*;
+pub use client::*;
 pub use scene::*;
 pub use socket::*;
 
-/// Version of the protocol: this half, [`frame`](crate::frame) and its insights.
+/// Version of the protocol: this half, [`frame`](crate::frame) and [`insight`](crate::insight).
 pub const PROTOCOL: u32 = 2;

@@ -269,7 +269,7 @@ function Scoring({ exercise, level }: { exercise: ExerciseInfo; level: LevelInfo
         {points(most)} points in {count(gains.length, "part")}; {points(level.pass_mark)} are needed to pass
         at “{level.title}”. A part gives all of its points at its best value, none at its worst, and in
         between evenly; goals that are not reached lower every part, so doing nothing brings nothing.
-        {errors.length > 0 && " Errors cost points in the same way."}
+        {errors.length > 0 && " An error costs a share of the points got."}
       </p>
       <Card padded={false}>
         <div className="table-scroll">
@@ -291,7 +291,7 @@ function Scoring({ exercise, level }: { exercise: ExerciseInfo; level: LevelInfo
                     {part.unit && <span className="faint"> ({part.unit})</span>}
                   </th>
                   <td className={costOf(part) > 0 ? "numeric costs" : "numeric"}>
-                    {costOf(part) > 0 ? `to −${points(costOf(part))}` : points(part.most)}
+                    {costOf(part) > 0 ? `to −${points(costOf(part))} %` : points(part.most)}
                   </td>
                   <td className="formula">{part.formula}</td>
                 </tr>

@@ -5,16 +5,18 @@ import { PATIENCE, until } from "./browser.mjs";
 
 /** What a notch of 100 px pushes is the page's business; this is how the hand guesses it, m/px. */
 const PUSH_PER_PIXEL = 3e-5;
-/** No more than this at once, m: a steady hand. */
-const LONGEST_STEP = 0.015;
-/** How much of the error in the picture is made good at once. */
-const GAIN = 0.8;
+/** No longer than this passes between two glances, s, however slow the pictures are: a steady hand. */
+const GLANCE = 0.3;
+/** Share of the error in the picture that is made good when the tip rests beside its place. */
+const TRIM = 0.4;
 
 export class Hand {
   constructor(page) {
     this.page = page;
-    const { width, height } = page.viewportSize();
-    this.pointer = [width / 2, height / 2];
+    /** What the pointer has to be off so that the tip is right, px. */
+    this.trim = [0, 0];
+    /** How far the wheel has asked the tip to be from the trocar, m; null until the hand has taken the instrument up. */
+    this.reached = null;
   }
 
   /** What the hand sees now. */
@@ -36,31 +38,35 @@ export class Hand {
     }
   }
 
-  /** Waits until the picture has changed a few times. */
+  /** Waits until what was done has been drawn, and a few frames more have come. */
   async wait(frames = 3) {
+    await this.page.evaluate(
+      () => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))),
+    );
     const { frames: now } = await this.look();
-    await until(this.page, (least) => (window.trocar?.frames ?? 0) >= least, now + frames);
+    await until(this.page, (least) => !window.trocar || window.trocar.frames >= least, now + frames);
   }
 
   async close() {
     await this.page.mouse.down();
-    await until(this.page, () => {
-      const { lastFrame, scene } = window.trocar;
-      const [closed, open] = scene.instruments[0].limits.jaw;
-      const { jaw, grasped } = { ...lastFrame.instruments[0].handle, ...lastFrame.instruments[0] };
-      return grasped > 0 || jaw < closed + 0.15 * (open - closed);
-    });
-    await this.wait(4);
+    await this.jaws(([closed, open], jaw) => jaw < closed + 0.1 * (open - closed));
   }
 
   async open() {
     await this.page.mouse.up();
-    await until(this.page, () => {
-      const { lastFrame, scene } = window.trocar;
-      const [closed, open] = scene.instruments[0].limits.jaw;
-      return lastFrame.instruments[0].handle.jaw > closed + 0.6 * (open - closed);
-    });
-    await this.wait(4);
+    await this.jaws(([closed, open], jaw) => jaw > closed + 0.6 * (open - closed));
+  }
+
+  /** Waits for the jaws; they close no further than what is between them lets them. */
+  async jaws(done) {
+    for (let before = Number.NaN; ; ) {
+      await this.wait(3);
+      const { jaw, jawLimits, holding, finished } = await this.look();
+      if (finished || done(jawLimits, jaw) || (holding && Math.abs(jaw - before) < 1e-3)) {
+        return;
+      }
+      before = jaw;
+    }
   }
 
   /**
@@ -71,7 +77,8 @@ export class Hand {
   async reach(target, { near, along = 0, speed, enough = () => false, patience = PATIENCE }) {
     let nearest = Number.POSITIVE_INFINITY;
     let end = Date.now() + patience;
-    let last = (await this.look()).time;
+    let before = await this.look();
+    let point = before.tip;
     for (;;) {
       const seen = await this.look();
       const away = minus(target(seen), seen.trocar);
@@ -85,39 +92,59 @@ export class Hand {
       if (seen.finished || enough(seen) || error < near || Date.now() > end) {
         return seen;
       }
-      const longest = Math.min(LONGEST_STEP, speed * Math.max(0.02, seen.time - last));
-      last = seen.time;
-      const next = plus(seen.tip, times(minus(wanted, seen.tip), Math.min(1, longest / error)));
-      await this.swing(seen, next);
-      await this.push(length(minus(next, seen.trocar)) - length(minus(seen.tip, seen.trocar)));
+      const ahead = minus(wanted, point);
+      const step = speed * Math.min(GLANCE, Math.max(0.02, seen.time - before.time));
+      if (length(ahead) > step) {
+        point = plus(point, times(ahead, step / length(ahead)));
+      } else {
+        point = wanted;
+        await this.correct(seen, before, wanted);
+      }
+      before = seen;
+      if (this.reached === null) {
+        // First to where the pointer holds the tip still, or the tip would jump.
+        await this.swing(seen.tip);
+        await this.wait(1);
+        this.reached = length(minus(seen.tip, seen.trocar));
+      }
+      await this.swing(point);
+      await this.push(length(minus(point, seen.trocar)) - this.reached);
       await this.wait(2);
     }
   }
 
-  /** Moves the pointer so that the shaft turns towards `wanted`: the tip goes the other way than the hand. */
-  async swing(seen, wanted) {
-    const away = minus(wanted, seen.trocar);
-    const there = plus(seen.trocar, times(away, length(minus(seen.tip, seen.trocar)) / length(away)));
-    const [from, to] = await this.page.evaluate(
-      ([tip, goal]) => [window.trocar.pixelsOf(tip), window.trocar.pixelsOf(goal)],
-      [seen.tip, there],
-    );
-    if (from === null || to === null) {
+  /** The tip rests, but beside its place: the pointer is trimmed, the other way than the tip has to go. */
+  async correct(seen, before, wanted) {
+    if (length(minus(seen.tip, before.tip)) > 3e-4) {
       return;
     }
-    const { width, height } = this.page.viewportSize();
-    const inside = (at, size) => Math.max(2, Math.min(size - 2, at));
-    this.pointer = [
-      inside(this.pointer[0] - GAIN * (to[0] - from[0]), width),
-      inside(this.pointer[1] - GAIN * (to[1] - from[1]), height),
-    ];
-    await this.page.mouse.move(...this.pointer, { steps: 2 });
+    this.reached = length(minus(seen.tip, seen.trocar));
+    const away = minus(wanted, seen.trocar);
+    const there = plus(seen.trocar, times(away, this.reached / length(away)));
+    const [is, should] = await this.page.evaluate(
+      (points) => points.map((point) => window.trocar.pixelsOf(point)),
+      [seen.tip, there],
+    );
+    if (is && should) {
+      this.trim = this.trim.map((off, k) => Math.max(-150, Math.min(150, off - TRIM * (should[k] - is[k]))));
+    }
+  }
+
+  /** Moves the pointer to where it holds the tip at `point`: through a trocar, the other way. */
+  async swing(point) {
+    const at = await this.page.evaluate((goal) => window.trocar.pointerFor(goal), point);
+    if (at !== null) {
+      const { width, height } = this.page.viewportSize();
+      const inside = (place, size) => Math.max(2, Math.min(size - 2, place));
+      await this.page.mouse.move(inside(at[0] + this.trim[0], width), inside(at[1] + this.trim[1], height));
+    }
   }
 
   /** Turns the wheel, m inwards. */
   async push(metres) {
     const pixels = Math.round(metres / PUSH_PER_PIXEL);
     if (pixels !== 0) {
+      this.reached += pixels * PUSH_PER_PIXEL;
       await this.page.mouse.wheel(0, -pixels);
     }
   }
@@ -125,22 +152,18 @@ export class Hand {
 
 /** Runs in the page. */
 function lookAround() {
-  const { scene, lastFrame, frames, task, finished } = window.trocar;
-  const [px, py, pz, x, y, z, w] = lastFrame.instruments[0].shaft;
-  const { jaw_length: jaw, trocar } = scene.instruments[0];
-  // The third column of the rotation matrix: the shaft's +z.
-  const tip = [
-    px + jaw * 2 * (x * z + w * y),
-    py + jaw * 2 * (y * z - w * x),
-    pz + jaw * (1 - 2 * (x * x + y * y)),
-  ];
+  const { scene, lastFrame, frames, task, finished, tip } = window.trocar;
+  const [{ trocar, limits }] = scene.instruments;
+  const [instrument] = lastFrame.instruments;
   return {
     tip,
     trocar,
     frames,
     time: lastFrame.time,
-    holding: lastFrame.instruments[0].grasped > 0,
-    force: Math.hypot(...lastFrame.instruments[0].force),
+    jaw: instrument.handle.jaw,
+    jawLimits: limits.jaw,
+    holding: instrument.grasped > 0,
+    force: Math.hypot(...instrument.force),
     task,
     finished: finished ?? null,
   };

@@ -57,7 +57,7 @@ pub struct PartInfo {
     pub title: String,
     /// Most points it can give; 0 for an error.
     pub most: f64,
-    /// Most points an error can cost; 0 for other parts.
+    /// What an error can cost, % of the points got; 0 for other parts.
     pub cost: f64,
     /// What is measured.
     pub measure: String,
@@ -285,7 +285,7 @@ pub struct Part {
     pub points: f64,
     /// Most points it can give; 0 for an error.
     pub most: f64,
-    /// Most points an error can cost; 0 for other parts.
+    /// What an error can cost, % of the points got; 0 for other parts.
     pub cost: f64,
     /// The measure it is made of.
     pub measure: String,

@@ -22,7 +22,7 @@ export function Parts({ result, other }: { result: ResultDetail; other: ResultDe
       <ul className="parts">{result.parts.filter((part) => costOf(part) === 0).map(line)}</ul>
       {errors.length > 0 && (
         <>
-          <h3 className="errors-title">Errors, which cost points</h3>
+          <h3 className="errors-title">Errors, which cost a share of the points</h3>
           <ul className="parts">{errors.map(line)}</ul>
         </>
       )}
@@ -46,7 +46,7 @@ function PartLine({ part, other }: { part: Part; other: Part | null }) {
             </span>
           )}
           <strong>{points(part.points)}</strong>
-          <span className="faint">{cost > 0 ? ` (to −${points(cost)})` : ` / ${points(part.most)}`}</span>
+          <span className="faint">{cost > 0 ? ` (to −${points(cost)} %)` : ` / ${points(part.most)}`}</span>
         </span>
       </div>
       <div
@@ -73,11 +73,12 @@ function PartLine({ part, other }: { part: Part; other: Part | null }) {
   );
 }
 
-/** Of the points it can give, or of those it can cost. */
+/** Of the points it can give; or how bad an error was, from its best value to its worst. */
 function shareOf(part: Part): number {
-  const cost = costOf(part);
-  const whole = cost > 0 ? cost : part.most;
-  return whole > 0 ? clamp(Math.abs(part.points) / whole) : 0;
+  if (costOf(part) > 0) {
+    return clamp((part.value - part.best) / (part.worst - part.best || 1));
+  }
+  return part.most > 0 ? clamp(part.points / part.most) : 0;
 }
 
 function lost(value: number): string {

@@ -15,6 +15,9 @@ const FULL_FORCE = 10;
 /** Share of the limit from which on the bar warns. */
 const NEAR_LIMIT = 0.8;
 
+/** Time that runs at this share of its speed or more feels true. */
+const NOTICEABLE = 0.95;
+
 /** Which goal, what to do, how far. */
 export function TaskPanel({ task, title }: { task: Task; title: string }) {
   const whole = useHoldLength(task);
@@ -173,7 +176,7 @@ function Row({ name, value, state }: { name: string; value: string; state?: stri
 
 /** Says that the machine is too slow for real time, and what takes the time. */
 export function SlowBanner({ status }: { status: Status }) {
-  const slow = useSteady(status.slow, 1000);
+  const slow = useSteady(status.slow && status.rate < NOTICEABLE, 1000);
   if (!slow) {
     return null;
   }

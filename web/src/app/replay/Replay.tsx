@@ -140,7 +140,7 @@ export default function Replay({ operation, result: asked }: { operation: string
             {status?.atEnd && <Badge>The end</Badge>}
           </div>
         </div>
-        <aside className="events" aria-label="Events">
+        <aside className="replay-events" aria-label="Events">
           {replay && <Caveats replay={replay} />}
           {stage.notices
             .filter(

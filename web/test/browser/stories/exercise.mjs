@@ -101,7 +101,7 @@ export async function exercise(world, check) {
     const kept = await ask(`${url}/api/results/${finished.result}`);
     must(kept.ending === "completed", `its ending is ${kept.ending}`);
     must(Math.abs(kept.score - finished.score) < 0.01, `${kept.score} is kept, ${finished.score} was said`);
-    must(kept.score > 0, "it scored nothing");
+    must(kept.score > 20, `it scored ${kept.score}`);
     must(kept.profile_name === NAME, `it belongs to ${kept.profile_name}`);
     must(kept.trace.time.length > 50, "its trace is empty");
     must(kept.has_recording, "it has no recording");

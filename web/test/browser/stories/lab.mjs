@@ -47,7 +47,7 @@ export async function lab(world, check) {
   });
 
   await check("a parameter is changed, refused, and reset", async () => {
-    const field = page.getByRole("textbox", { name: /gravity/ }).last();
+    const field = page.getByRole("textbox", { name: /^gravity y/ });
     const before = await field.inputValue();
     await field.fill("-2");
     await field.press("Enter");
