@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may fail")]
 
+use sqlx::Connection;
 use std::{
     fs,
     io::{BufRead, BufReader, Read, Write},
@@ -283,6 +284,29 @@ fn a_folder_that_became_read_only_is_told_and_left_alone() {
     }
     allow(0o755);
     drop(place.start());
+}
+
+#[test]
+fn a_database_of_a_newer_program_is_told_and_left_alone() {
+    let place = Place::new();
+    drop(place.start());
+    let file = place.path("data/trocar.db");
+    let age = async {
+        let options = sqlx::sqlite::SqliteConnectOptions::new().filename(&file);
+        let mut database = sqlx::sqlite::SqliteConnection::connect_with(&options)
+            .await
+            .unwrap();
+        sqlx::query("UPDATE _sqlx_migrations SET version = 9999 WHERE version = (SELECT max(version) FROM _sqlx_migrations)")
+            .execute(&mut database)
+            .await
+            .unwrap();
+        database.close().await.unwrap();
+    };
+    tokio::runtime::Runtime::new().unwrap().block_on(age);
+    let before = fs::read(&file).unwrap();
+    let told = failure(&mut place.command(&place.path("data")));
+    assert!(told.contains("newer") && told.contains("9999"), "{told}");
+    assert_eq!(fs::read(&file).unwrap(), before);
 }
 
 #[test]

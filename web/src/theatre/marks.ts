@@ -48,7 +48,7 @@ export class Marks extends Group {
   show(marks: readonly Mark[]): void {
     marks.forEach((mark, i) => {
       const old = this.shown[i];
-      if (old && (old.mark.kind !== mark.kind || old.mark.label !== mark.label)) {
+      if (old && (old.mark.kind !== mark.kind || labelOf(old.mark) !== labelOf(mark))) {
         this.drop(i);
       }
       this.shown[i] ??= this.make(mark);
@@ -126,7 +126,7 @@ export class Marks extends Group {
       add(rings, this.circles(), true);
       group.add(rings);
     }
-    if (mark.label !== "") {
+    if (labelOf(mark) !== "") {
       group.add(label(mark));
     }
     this.add(group);
@@ -168,10 +168,10 @@ export class Marks extends Group {
 const SHAPES: Record<MarkKind, () => BufferGeometry> = {
   ball: () => new SphereGeometry(1, 40, 28),
   ring: () => new TorusGeometry(1, 0.09, 14, 64),
-  // Its point touches the place, coming from outside along the normal.
+  // From the place along the normal: where to go.
   arrow: () => {
-    const head = new ConeGeometry(0.45, 0.9, 28).rotateX(-Math.PI / 2).translate(0, 0, 0.5);
-    const shaft = new CylinderGeometry(0.16, 0.16, 1.5, 20).rotateX(Math.PI / 2).translate(0, 0, 1.7);
+    const shaft = new CylinderGeometry(0.16, 0.16, 1.5, 20).rotateX(Math.PI / 2).translate(0, 0, 0.8);
+    const head = new ConeGeometry(0.45, 0.9, 28).rotateX(Math.PI / 2).translate(0, 0, 2);
     return mergeGeometries([head, shaft]) ?? head;
   },
   spot: () => {
@@ -221,6 +221,11 @@ function glassMaterial(solid: boolean, behind: boolean): ShaderMaterial {
     polygonOffsetFactor: -2,
     polygonOffsetUnits: -2,
   });
+}
+
+/** Only what is to be done now is named: marks often lie close together. */
+function labelOf(mark: Mark): string {
+  return mark.state === "now" ? mark.label : "";
 }
 
 function label({ label: text, kind }: Mark): Sprite {
