@@ -314,7 +314,10 @@ fn two_servers_do_not_share_a_folder() {
     let place = Place::new();
     let first = place.start();
     let told = failure(&mut place.command(&place.path("data")));
-    assert!(told.contains("data"), "{told}");
+    assert!(
+        told.contains("another Trocar has this folder open"),
+        "{told}"
+    );
     assert_eq!(first.call("GET", "/api/health", "").0, 200);
     drop(first);
     place.start();

@@ -83,7 +83,9 @@ impl RecordsError {
             sqlx::Error::Io(e) => return Self::file(path, e),
             _ => None,
         };
-        let (kind, problem, remedy) = match code.map(|c| c & 0xff) {
+        // 4874: no room for the index of the log, which is how a full disk looks when a database is opened.
+        let plain = code.map(|c| if c == 4874 { 13 } else { c & 0xff });
+        let (kind, problem, remedy) = match plain {
             Some(5 | 6) => (
                 RecordsErrorKind::Busy,
                 "another program is writing to it".into(),
