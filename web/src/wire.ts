@@ -599,6 +599,10 @@ export type ResultRow = {
   seconds: number;
   /** It can be seen again. */
   has_recording: boolean;
+  /** What was measured, by the names of the measures; missing if it was not scored. */
+  values?: {
+    [key in string]: number
+  };
 };
 
 /** Which values of a measure are better. */
@@ -714,4 +718,8 @@ export type ResultDetail = {
   seconds: number;
   /** It can be seen again. */
   has_recording: boolean;
+  /** What was measured, by the names of the measures; missing if it was not scored. */
+  values?: {
+    [key in string]: number
+  };
 };

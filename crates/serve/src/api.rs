@@ -121,8 +121,7 @@ async fn rename_profile(
 }
 
 async fn delete_profile(State(house): Here, Path(id): Path<i64>) -> Result<StatusCode, Refusal> {
-    house.end_of_profile(id).await;
-    house.records.delete_profile(id).await?;
+    house.delete_profile(id).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -271,12 +270,17 @@ async fn open_socket(
             "All seats are taken. Close another page first.",
         )
     })?;
-    let operating = manner.watch.as_deref() != Some("1");
-    let closing = house.closing.clone();
+    let visit = session::Visit {
+        operation,
+        operating: manner.watch.as_deref() != Some("1"),
+        patience: house.patience,
+        closing: house.closing.clone(),
+        permit,
+    };
     Ok(upgrade
         .max_message_size(session::MAX_READ)
         .max_frame_size(session::MAX_READ)
-        .on_upgrade(move |socket| session::run(socket, operation, operating, closing, permit)))
+        .on_upgrade(|socket| visit.run(socket)))
 }
 
 /// A body of JSON.

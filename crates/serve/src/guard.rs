@@ -14,8 +14,8 @@ use axum::{
 };
 use std::{net::SocketAddr, sync::Arc};
 
-/// Only our own files and our own socket; nothing inline, nothing embedded, nobody's frame.
-const POLICY: &str = "default-src 'self'; script-src 'self'; style-src 'self'; connect-src 'self' ws:; \
+/// Only our own files and our own socket, which `'self'` includes (CSP 3); nothing inline, nothing embedded, nobody's frame.
+const POLICY: &str = "default-src 'self'; script-src 'self'; style-src 'self'; connect-src 'self'; \
     img-src 'self' data:; object-src 'none'; base-uri 'none'; frame-ancestors 'none'";
 
 /// Where the WebSockets are.

@@ -3,6 +3,7 @@
 mod plan;
 
 use crate::{
+    Options,
     catalogue::{Catalogue, Gallery},
     clerk, conductor,
     operation::Operation,
@@ -18,7 +19,7 @@ use std::{
     time::Duration,
 };
 use tokio::{
-    sync::{OwnedSemaphorePermit, Semaphore, watch},
+    sync::{OwnedSemaphorePermit, RwLock, Semaphore, watch},
     task::JoinHandle,
     time::{MissedTickBehavior, interval},
 };
@@ -101,34 +102,35 @@ pub struct House {
     pub seats: Arc<Semaphore>,
     /// True when the server closes.
     pub closing: watch::Receiver<bool>,
+    /// A page that does not take a message in this time is given up.
+    pub patience: Duration,
     gallery: Gallery,
     threads: usize,
     grace: Duration,
     rooms: Arc<Semaphore>,
     operations: Mutex<BTreeMap<String, Arc<Operation>>>,
+    /// Read while an operation comes or goes, written while a profile is deleted: so none comes for somebody who goes, and
+    /// no recording is written after it was to be deleted.
+    doors: RwLock<()>,
     /// Whoever still writes for operations that have ended.
     clerks: Mutex<Vec<(String, JoinHandle<()>)>>,
 }
 
 impl House {
     /// A house without operations.
-    pub fn new(
-        catalogue: Catalogue,
-        records: Records,
-        threads: usize,
-        grace: Duration,
-        closing: watch::Receiver<bool>,
-    ) -> Self {
+    pub fn new(options: Options, records: Records, closing: watch::Receiver<bool>) -> Self {
         Self {
-            gallery: Gallery::new(&catalogue),
-            catalogue,
+            gallery: Gallery::new(&options.catalogue),
+            catalogue: options.catalogue,
             records,
             seats: Arc::new(Semaphore::new(SEATS)),
             closing,
-            threads: threads.max(1),
-            grace,
+            patience: options.patience,
+            threads: options.threads.max(1),
+            grace: options.grace,
             rooms: Arc::new(Semaphore::new(OPERATIONS)),
             operations: Mutex::new(BTreeMap::new()),
+            doors: RwLock::new(()),
             clerks: Mutex::new(Vec::new()),
         }
     }
@@ -186,6 +188,7 @@ impl House {
         let room = Arc::clone(&self.rooms)
             .try_acquire_owned()
             .map_err(|_| full())?;
+        let _door = self.doors.read().await;
         let plan = self.plan(new).await?;
         let threads = self.threads;
         let start = move || plan.build(threads).and_then(Built::start);
@@ -278,6 +281,11 @@ impl House {
 
     /// Ends an operation, and waits until what it did is kept. False if there is none.
     pub async fn end(&self, id: &str, farewell: &'static str) -> bool {
+        let _door = self.doors.read().await;
+        self.end_now(id, farewell).await
+    }
+
+    async fn end_now(&self, id: &str, farewell: &'static str) -> bool {
         let Some(operation) = self.lock().remove(id) else {
             return false;
         };
@@ -295,14 +303,15 @@ impl House {
         true
     }
 
-    /// Ends all operations of a profile: it is to be deleted.
-    pub async fn end_of_profile(&self, profile: i64) {
-        for operation in self.operations() {
-            if operation.profile == Some(profile) {
-                let reason = "the profile of this operation has been deleted";
-                self.end(&operation.info.id, reason).await;
-            }
+    /// Deletes a profile with its results and recordings; its operations are ended first.
+    pub async fn delete_profile(&self, profile: i64) -> Result<(), Refusal> {
+        let _doors = self.doors.write().await;
+        let all: Vec<_> = self.lock().values().cloned().collect();
+        for operation in all.iter().filter(|o| o.profile == Some(profile)) {
+            let reason = "the profile of this operation has been deleted";
+            self.end_now(&operation.info.id, reason).await;
         }
+        Ok(self.records.delete_profile(profile).await?)
     }
 
     /// Ends all operations, and closes the records.

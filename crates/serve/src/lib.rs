@@ -65,6 +65,8 @@ pub struct Options {
     /// An operation that everybody has left ends after this time; one to which nobody came, after twice of it.
     /// Default: 30 s.
     pub grace: Duration,
+    /// A page that does not take a message in this time is given up. Default: 10 s.
+    pub patience: Duration,
 }
 
 impl Options {
@@ -76,6 +78,7 @@ impl Options {
             data_dir: None,
             threads: 1,
             grace: Duration::from_secs(30),
+            patience: Duration::from_secs(10),
         }
     }
 

@@ -5,7 +5,7 @@
 
 use std::{
     fs::File,
-    io::{self, Write},
+    io::{self, ErrorKind, Write},
     path::{Path, PathBuf},
     sync::{
         Arc, Mutex, PoisonError,
@@ -52,7 +52,12 @@ impl Recorder {
         };
         let file = path.clone();
         let write = move || {
-            let done = write(&file, &queue, permitted);
+            let done = write(&file, &queue, permitted).map_err(|error| match error.kind() {
+                kind @ (ErrorKind::StorageFull | ErrorKind::QuotaExceeded) => {
+                    io::Error::new(kind, "the disk is full")
+                }
+                _ => error,
+            });
             if let Err(error) = &done {
                 let mut failure = failure.lock().unwrap_or_else(PoisonError::into_inner);
                 *failure = Some((error.kind(), error.to_string()));
@@ -127,7 +132,7 @@ fn write(
 /// Takes blocks of a recording, each in one piece.
 struct Sink {
     blocks: SyncSender<Vec<u8>>,
-    failure: Arc<Mutex<Option<(io::ErrorKind, String)>>>,
+    failure: Arc<Mutex<Option<(ErrorKind, String)>>>,
 }
 
 impl Write for Sink {

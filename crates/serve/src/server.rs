@@ -66,8 +66,9 @@ impl Server {
             .build()
             .map_err(ServeError::Thread)?;
         let handle = runtime.handle().clone();
+        let folder = options.data_dir.clone();
         let records = wait(&handle, async move {
-            match options.data_dir {
+            match folder {
                 Some(folder) => Records::open(&folder).await,
                 None => Records::in_memory().await,
             }
@@ -84,13 +85,7 @@ impl Server {
                 });
             }
         };
-        let house = Arc::new(House::new(
-            options.catalogue,
-            records,
-            options.threads,
-            options.grace,
-            closes.clone(),
-        ));
+        let house = Arc::new(House::new(options, records, closes.clone()));
         // A server before anything else can fail: it knows how to end, even inside another runtime.
         let server = Self {
             address,

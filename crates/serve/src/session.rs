@@ -43,9 +43,6 @@ const MESSAGES: f64 = 240.0;
 const PING: Duration = Duration::from_secs(10);
 const SILENCE: Duration = Duration::from_secs(30);
 
-/// A client that does not take one message in this time is given up.
-const SEND: Duration = Duration::from_secs(10);
-
 /// How long a client that was told to go is listened to, so that it gets to read why.
 const FAREWELL: Duration = Duration::from_secs(1);
 
@@ -62,25 +59,50 @@ enum End {
     Over(&'static str),
 }
 
-/// Serves one connection until it ends. It takes the instruments only if `operating`.
-pub async fn run(
-    socket: WebSocket,
-    operation: Arc<Operation>,
-    operating: bool,
-    closing: watch::Receiver<bool>,
-    permit: OwnedSemaphorePermit,
+/// What a connection comes for.
+pub struct Visit {
+    /// Which operation.
+    pub operation: Arc<Operation>,
+    /// It takes the instruments if they are free, and does not only look on.
+    pub operating: bool,
+    /// A client that does not take one message in this time is given up.
+    pub patience: Duration,
+    /// True when the server closes.
+    pub closing: watch::Receiver<bool>,
+    /// For its seat.
+    pub permit: OwnedSemaphorePermit,
+}
+
+impl Visit {
+    /// Serves the connection until it ends.
+    pub async fn run(self, socket: WebSocket) {
+        let (sink, mut stream) = socket.split();
+        let mut voice = Voice {
+            sink,
+            patience: self.patience,
+        };
+        let (note, notes) = mpsc::channel(NOTES);
+        let end = {
+            let seat = Seat::take(self.operation, self.operating);
+            // Whether this connection asked for insight.
+            let curious = AtomicBool::new(false);
+            tokio::select! {
+                end = voice.speak(&seat, &curious, self.closing, notes) => end,
+                end = listen(&mut stream, &seat, &curious, note) => end,
+            }
+        };
+        part(voice.sink, stream, end).await;
+        // Only now: a server that stops waits until all of these are back.
+        drop(self.permit);
+    }
+}
+
+/// Tells a client why its connection ends.
+async fn part(
+    mut sink: SplitSink<WebSocket, Message>,
+    mut stream: SplitStream<WebSocket>,
+    end: End,
 ) {
-    let (mut sink, mut stream) = socket.split();
-    let (note, notes) = mpsc::channel(NOTES);
-    let end = {
-        let seat = Seat::take(operation, operating);
-        // Whether this connection asked for insight.
-        let curious = AtomicBool::new(false);
-        tokio::select! {
-            end = speak(&mut sink, &seat, &curious, closing, notes) => end,
-            end = listen(&mut stream, &seat, &curious, note) => end,
-        }
-    };
     let (message, code, reason) = match end {
         End::Gone => return,
         End::Refused(message) => (message, close_code::POLICY, "refused"),
@@ -99,76 +121,92 @@ pub async fn run(
         Ok::<_, axum::Error>(())
     };
     let _ = timeout(FAREWELL, farewell).await;
-    // Only now: a server that stops waits until all of these are back.
-    drop(permit);
 }
 
 fn complaint(message: String) -> Message {
     Message::Text(ServerMessage::Error { message }.to_json().into())
 }
 
-/// Sends what there is to see. While one frame is on its way newer ones replace each other, so a slow client loses
-/// frames and nobody waits for it.
-async fn speak(
-    sink: &mut SplitSink<WebSocket, Message>,
-    seat: &Seat,
-    curious: &AtomicBool,
-    mut closing: watch::Receiver<bool>,
-    mut notes: mpsc::Receiver<Message>,
-) -> End {
-    let (first, mut messages) = seat.hello();
-    let mut shown = seat.operation.shown.clone();
-    // What is there already is new to this client.
-    shown.mark_changed();
-    let mut ping = interval(PING);
-    ping.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    ping.reset();
-    for text in first {
-        if let Err(end) = send(sink, Message::Text(text)).await {
-            return end;
+/// Says to a client what there is to say.
+struct Voice {
+    sink: SplitSink<WebSocket, Message>,
+    patience: Duration,
+}
+
+impl Voice {
+    /// Sends what there is to see. While one frame is on its way newer ones replace each other, so a slow client loses
+    /// frames and nobody waits for it.
+    async fn speak(
+        &mut self,
+        seat: &Seat,
+        curious: &AtomicBool,
+        mut closing: watch::Receiver<bool>,
+        mut notes: mpsc::Receiver<Message>,
+    ) -> End {
+        let (first, mut messages) = seat.hello();
+        let mut shown = seat.operation.shown.clone();
+        // What is there already is new to this client.
+        shown.mark_changed();
+        let mut ping = interval(PING);
+        ping.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        ping.reset();
+        for text in first {
+            if let Err(end) = self.send(Message::Text(text)).await {
+                return end;
+            }
         }
-    }
-    loop {
-        let next = tokio::select! {
-            // Words first: they are few, and must not be lost behind frames.
-            biased;
-            _ = closing.wait_for(|c| *c) => return End::Over("the server has been stopped"),
-            Some(note) = notes.recv() => Next::One(note),
-            message = messages.recv() => match message {
-                Ok(text) => Next::One(Message::Text(text)),
-                // It was too slow for some of them; how it ended is never lost.
-                Err(broadcast::error::RecvError::Lagged(_)) => {
-                    match seat.operation.outlet.enter().0.finished {
-                        Some(finished) => Next::One(Message::Text(finished.to_json().into())),
-                        None => continue,
+        loop {
+            let next = tokio::select! {
+                // Words first: they are few, and must not be lost behind frames.
+                biased;
+                _ = closing.wait_for(|c| *c) => return End::Over("the server has been stopped"),
+                Some(note) = notes.recv() => Next::One(note),
+                message = messages.recv() => match message {
+                    Ok(text) => Next::One(Message::Text(text)),
+                    // It was too slow for some of them; how it ended is never lost.
+                    Err(broadcast::error::RecvError::Lagged(_)) => {
+                        match seat.operation.outlet.enter().0.finished {
+                            Some(finished) => Next::One(Message::Text(finished.to_json().into())),
+                            None => continue,
+                        }
+                    }
+                    Err(broadcast::error::RecvError::Closed) => {
+                        return End::Over(seat.operation.farewell());
+                    }
+                },
+                changed = shown.changed() => match changed {
+                    Ok(()) => Next::Frame(shown.borrow_and_update().clone()),
+                    Err(_) => return End::Over(seat.operation.farewell()),
+                },
+                _ = ping.tick() => Next::One(Message::Ping(Bytes::new())),
+            };
+            let sent = match next {
+                Next::One(message) => self.send(message).await,
+                Next::Frame(Shown { frame, insight }) => {
+                    if frame.is_empty() {
+                        continue;
+                    }
+                    let sent = self.send(Message::Binary(frame)).await;
+                    if sent.is_ok() && !insight.is_empty() && curious.load(Ordering::Relaxed) {
+                        self.send(Message::Binary(insight)).await
+                    } else {
+                        sent
                     }
                 }
-                Err(broadcast::error::RecvError::Closed) => {
-                    return End::Over(seat.operation.farewell());
-                }
-            },
-            changed = shown.changed() => match changed {
-                Ok(()) => Next::Frame(shown.borrow_and_update().clone()),
-                Err(_) => return End::Over(seat.operation.farewell()),
-            },
-            _ = ping.tick() => Next::One(Message::Ping(Bytes::new())),
-        };
-        let sent = match next {
-            Next::One(message) => send(sink, message).await,
-            Next::Frame(Shown { frame, insight }) => {
-                if frame.is_empty() {
-                    continue;
-                }
-                let sent = send(sink, Message::Binary(frame)).await;
-                if sent.is_ok() && !insight.is_empty() && curious.load(Ordering::Relaxed) {
-                    send(sink, Message::Binary(insight)).await
-                } else {
-                    sent
-                }
+            };
+            if let Err(end) = sent {
+                return end;
             }
-        };
-        if let Err(end) = sent {
-            return end;
+        }
+    }
+
+    async fn send(&mut self, message: Message) -> Result<(), End> {
+        match timeout(self.patience, self.sink.send(message)).await {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(_)) => Err(End::Gone),
+            Err(_) => Err(End::Refused(
+                "the page does not read what it is sent".into(),
+            )),
         }
     }
 }
@@ -176,16 +214,6 @@ async fn speak(
 enum Next {
     One(Message),
     Frame(Shown),
-}
-
-async fn send(sink: &mut SplitSink<WebSocket, Message>, message: Message) -> Result<(), End> {
-    match timeout(SEND, sink.send(message)).await {
-        Ok(Ok(())) => Ok(()),
-        Ok(Err(_)) => Err(End::Gone),
-        Err(_) => Err(End::Refused(
-            "the page does not read what it is sent".into(),
-        )),
-    }
 }
 
 /// Does what the client says, as long as it keeps to the rules.

@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{Received, Theatre};
+use common::{Received, Theatre, call};
 use std::time::Duration;
 use trocar_scene::recording::Recording;
 use trocar_serve::{
@@ -72,6 +72,11 @@ async fn it_waits_for_the_hand_is_scored_kept_and_seen_again() {
     assert_eq!(detail.row.ending, Ending::Completed);
     assert_eq!(detail.row.score, Some(score));
     assert_eq!(detail.row.profile_name, "Ann");
+    // The list says what was measured, too.
+    let listed = results(&theatre, &ann).remove(0).values.unwrap();
+    let measured = detail.measures.iter().map(|m| (m.id.clone(), m.value));
+    assert_eq!(listed, measured.collect());
+    assert!(listed["goals"] == 100.0 && listed.len() > 1);
     assert!(detail.row.has_recording && detail.same_build);
     assert!(detail.realtime > 0.0 && detail.realtime < 1.5);
     assert_eq!(detail.parts.len(), 2);
@@ -307,4 +312,29 @@ async fn a_disk_that_takes_nothing_ends_the_recording_and_not_the_operation() {
     assert_eq!(rows[0].id, result.unwrap());
     assert!(!rows[0].has_recording);
     assert!(matches!(client.receive().await, Received::Shown(_)));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nobody_operates_for_a_profile_that_is_deleted_meanwhile() {
+    let theatre = Theatre::open();
+    for round in 0..40 {
+        let name = format!("Ann {round}");
+        let profile = theatre.profile(&name);
+        let address = theatre.address();
+        let body = format!(
+            r#"{{"kind":"exercise","exercise":"be-there","level":"long","profile":{}}}"#,
+            profile.id
+        );
+        let opening = std::thread::spawn(move || call(address, "POST", "/api/operations", &body).0);
+        // At another moment of the opening in every round.
+        std::thread::sleep(Duration::from_micros(250 * round));
+        let path = format!("/api/profiles/{}", profile.id);
+        assert_eq!(theatre.call("DELETE", &path, "").0, 204);
+        let opened = opening.join().unwrap();
+        assert!([201, 404].contains(&opened), "{opened}");
+        let operations: Vec<OperationInfo> = theatre.read("/api/operations");
+        let his = |o: &OperationInfo| o.profile.as_ref() == Some(&name);
+        assert!(!operations.iter().any(his), "round {round}: it goes on");
+    }
+    assert!(theatre.recordings().is_empty());
 }

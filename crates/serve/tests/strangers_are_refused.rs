@@ -20,7 +20,7 @@ fn the_page_comes_with_a_strict_policy() {
     let lower = answer.to_ascii_lowercase();
     for header in [
         "content-type: text/html; charset=utf-8",
-        "content-security-policy: default-src 'self'; script-src 'self'; style-src 'self'; connect-src 'self' ws:; \
+        "content-security-policy: default-src 'self'; script-src 'self'; style-src 'self'; connect-src 'self'; \
          img-src 'self' data:; object-src 'none'; base-uri 'none'; frame-ancestors 'none'",
         "x-content-type-options: nosniff",
         "referrer-policy: no-referrer",

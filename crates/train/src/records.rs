@@ -160,6 +160,7 @@ impl Records {
         let broken = performance.ending == Ending::BrokenOff;
         let detail = serde_json::to_string(&Detail::of(performance))
             .map_err(|e| self.unreadable(id, &e.to_string()))?;
+        let mut change = self.pool.begin().await.map_err(|e| self.wrong(&e))?;
         let done = sqlx::query(
             "UPDATE results SET state = ?1, ending = ?2, score = ?3, passed = ?4, seconds = ?5, realtime = ?6, \
              detail = ?7, trace = ?8 WHERE id = ?9 AND state = 'running'",
@@ -173,13 +174,22 @@ impl Records {
         .bind(detail)
         .bind(performance.trace.to_bytes())
         .bind(id)
-        .execute(&self.pool)
+        .execute(&mut *change)
         .await
         .map_err(|e| self.wrong(&e))?;
         if done.rows_affected() == 0 {
             return Err(self.missing("running result", id));
         }
-        Ok(())
+        for measured in performance.measures.iter().filter(|m| m.value.is_finite()) {
+            sqlx::query("INSERT INTO measures (result, measure, value) VALUES (?1, ?2, ?3)")
+                .bind(id)
+                .bind(measured.id.id())
+                .bind(measured.value)
+                .execute(&mut *change)
+                .await
+                .map_err(|e| self.wrong(&e))?;
+        }
+        change.commit().await.map_err(|e| self.wrong(&e))
     }
 
     /// Results, newest first: of one profile, of one exercise, or all.
@@ -431,6 +441,8 @@ fn row(r: &SqliteRow) -> Result<ResultRow, sqlx::Error> {
         realtime: r.try_get("realtime")?,
         recording: r.try_get("recording")?,
         build: r.try_get("build")?,
+        values: serde_json::from_str(r.try_get("measured")?)
+            .map_err(|e| sqlx::Error::Decode(Box::new(e)))?,
     })
 }
 

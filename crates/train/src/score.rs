@@ -74,20 +74,32 @@ pub fn score(parts: &[ScorePart], measures: &[Measured], reached: f64) -> Score 
         advice: Vec::new(),
         praise: Vec::new(),
     };
-    let mut lost: Vec<(f64, String)> = Vec::new();
+    // What the other parts would have given for goals that were not reached.
+    let forgone: f64 = judged
+        .iter()
+        .filter(|j| !j.0.costs && j.0.measure != Measure::Goals)
+        .map(|(p, _, q)| p.points * q.unwrap_or(0.0) * (1.0 - reached))
+        .sum();
+    let mut lost: Vec<([f64; 2], String)> = Vec::new();
     for (part, value, quality) in judged {
         let points = if part.costs {
             -scale * fault(part, quality)
         } else {
             gain(part, quality)
         };
-        // What is lost because goals are missing is said by the goals; what an error cost, by how bad it was.
-        let loss = quality.map_or(0.0, |q| part.points * (1.0 - q));
+        // Whether it deserves a word depends on how bad it was, even if there was little to lose.
+        let fault = quality.map_or(0.0, |q| part.points * (1.0 - q));
         let advice = value
-            .filter(|_| loss >= WORTH_A_WORD)
+            .filter(|_| fault >= WORTH_A_WORD)
             .map(|v| advise(part, v));
         if let Some(advice) = &advice {
-            lost.push((loss, advice.clone()));
+            // All losses together are what the score lacks.
+            let loss = match part.measure {
+                _ if part.costs => -points,
+                Measure::Goals => fault + forgone,
+                _ => fault,
+            };
+            lost.push(([loss, fault], advice.clone()));
         } else if reached >= 1.0
             && quality.is_some_and(|q| q >= GOOD)
             && let Some(text) = value.and_then(|v| praise_for(part.measure, v))
@@ -109,7 +121,7 @@ pub fn score(parts: &[ScorePart], measures: &[Measured], reached: f64) -> Score 
         });
     }
     // A stable sort: equal losses stay in the order of the exercise.
-    lost.sort_by(|a, b| b.0.total_cmp(&a.0));
+    lost.sort_by(|(a, _), (b, _)| b[0].total_cmp(&a[0]).then(b[1].total_cmp(&a[1])));
     found.advice = lost.into_iter().map(|l| l.1).collect();
     found.total = found.total.clamp(0.0, 100.0);
     found
@@ -301,6 +313,23 @@ mod tests {
         assert!(found.advice[2].contains("once"));
         assert!(found.praise.iter().any(|p| p.contains("every goal")));
         assert!(found.praise.iter().any(|p| p.contains("Smooth")));
+    }
+
+    #[test]
+    fn an_error_ranks_by_the_points_it_took_and_missing_goals_by_all_they_cost() {
+        // A quarter of the goals gives 7.5 + ¼ · 47.5 = 19.4 points. Two drops of three take a fifth of them, 3.9 points: more
+        // than the 2.5 of the time, less than the 20 of the force; the goals lack 22.5 + ¾ · 47.5.
+        let found = score(
+            &parts(),
+            &measures(0.25, &[27.0, 5.0, -8.0, 90.0, 2.0, 0.0]),
+            0.25,
+        );
+        assert_eq!(found.total, 15.5);
+        let order = ["Goals", "Greatest force", "twice", "Time"];
+        assert_eq!(found.advice.len(), order.len());
+        for (advice, word) in found.advice.iter().zip(order) {
+            assert!(advice.contains(word), "{:?}", found.advice);
+        }
     }
 
     #[test]

@@ -95,6 +95,7 @@ async fn what_is_stored_is_read_again() {
     assert_eq!(detail.profile_name, "Ada");
     assert_eq!(detail.trace, done.trace);
     assert_eq!(detail.measures, done.measures);
+    assert_eq!(detail.row.values["greatest_force"], 2.25);
     assert_eq!(detail.advice, done.advice);
     assert_eq!(csv(&detail).lines().count(), 101);
     assert!(json(&detail).contains("\"score\": 72.5"));
@@ -362,30 +363,104 @@ async fn a_database_with_a_spoilt_page_is_refused() {
     assert_eq!(fs::read(&path).unwrap(), bytes);
 }
 
-/// Databases of schema 1 must be readable for ever: this one was written when it was new.
-#[tokio::test]
-async fn a_database_of_schema_1_is_read() {
+/// A folder with a database of schema 1, as it was written when that was new.
+async fn of_schema_1() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
-    let sql = include_str!("fixtures/schema-1.sql");
+    change_by(folder.path(), include_str!("fixtures/schema-1.sql")).await;
+    folder
+}
+
+/// Changes a database behind the program's back.
+async fn change_by(folder: &Path, sql: &'static str) {
     let options = sqlx::sqlite::SqliteConnectOptions::new()
-        .filename(folder.path().join("trocar.db"))
+        .filename(folder.join("trocar.db"))
         .create_if_missing(true);
     let mut database = <sqlx::SqliteConnection as sqlx::Connection>::connect_with(&options)
         .await
         .unwrap();
     sqlx::raw_sql(sql).execute(&mut database).await.unwrap();
     sqlx::Connection::close(database).await.unwrap();
+}
+
+/// Databases of schema 1 must be readable for ever.
+#[tokio::test]
+async fn a_database_of_schema_1_is_brought_up_to_date_and_keeps_everything() {
+    let folder = of_schema_1().await;
     let records = open(folder.path()).await;
     let profiles = records.profiles().await.unwrap();
+    assert_eq!(profiles.len(), 1);
     assert_eq!((profiles[0].name.as_str(), profiles[0].results), ("Ada", 2));
+    assert_eq!(profiles[0].created, 1_794_788_666);
     let rows = records.results(None, None).await.unwrap();
+    assert_eq!(rows.len(), 2);
     let done = rows.iter().find(|r| r.state == ResultState::Done).unwrap();
+    assert_eq!((done.score, done.passed), (Some(81.25), true));
+    assert_eq!(done.recording.as_deref(), Some("a.trocrec"));
+    // What it knew only in its details is in the list now.
+    let values: Vec<_> = done.values.iter().map(|(m, v)| (m.as_str(), *v)).collect();
+    assert_eq!(values, [("greatest_force", 2.25), ("time", 31.5)]);
     let detail = records.result(done.id).await.unwrap().unwrap();
-    assert_eq!(detail.row.score, Some(81.25));
+    assert_eq!(&detail.row, done);
     assert_eq!(detail.measures[0].id, Measure::Time);
+    assert_eq!(detail.advice, ["Pull more slowly."]);
     assert_eq!(detail.trace.len(), 3);
     // The other one was running.
-    assert!(rows.iter().any(|r| r.state == ResultState::BrokenOff));
+    let broken = rows.iter().find(|r| r.id != done.id).unwrap();
+    assert_eq!(broken.state, ResultState::BrokenOff);
+    assert!(broken.values.is_empty());
+
+    // It goes on as one that was always new, and what it was is kept beside it.
+    let id = records
+        .begin(&new_result(profiles[0].id, None))
+        .await
+        .unwrap();
+    let next = performance(90.0, 3);
+    records.complete(id, &next, 1.0).await.unwrap();
+    records.close().await;
+    let copy = tempfile::tempdir().unwrap();
+    fs::copy(
+        folder.path().join("trocar-schema-1.db"),
+        copy.path().join("trocar.db"),
+    )
+    .unwrap();
+    let copied = open(copy.path()).await.results(None, None).await.unwrap();
+    assert_eq!(copied.len(), 2);
+    let records = open(folder.path()).await;
+    assert_eq!(records.results(None, None).await.unwrap().len(), 3);
+    assert_eq!(
+        records.result(id).await.unwrap().unwrap().row.values["time"],
+        31.5
+    );
+}
+
+#[tokio::test]
+async fn a_database_of_schema_1_can_be_backed_up_and_restored() {
+    let folder = of_schema_1().await;
+    let file = folder.path().join("backup.tar");
+    let saved = backup(folder.path(), &file).await.unwrap();
+    assert_eq!((saved.profiles, saved.results), (1, 2));
+    let other = folder.path().join("other");
+    restore(&file, &other, false).await.unwrap();
+    let rows = open(&other).await.results(None, None).await.unwrap();
+    assert!(rows.iter().any(|r| r.values.get("time") == Some(&31.5)));
+}
+
+#[tokio::test]
+async fn a_database_of_a_newer_program_is_refused_and_left_alone() {
+    let folder = of_schema_1().await;
+    open(folder.path()).await.close().await;
+    change_by(
+        folder.path(),
+        "INSERT INTO _sqlx_migrations SELECT 9999, 'later', installed_on, success, checksum, 0 \
+         FROM _sqlx_migrations WHERE version = 1",
+    )
+    .await;
+    let path = folder.path().join("trocar.db");
+    let before = fs::read(&path).unwrap();
+    let error = refused(folder.path()).await;
+    assert_eq!(error.kind, RecordsErrorKind::Newer, "{error}");
+    assert!(error.problem.contains("9999"), "{error}");
+    assert_eq!(fs::read(&path).unwrap(), before);
 }
 
 #[tokio::test]

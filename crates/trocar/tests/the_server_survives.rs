@@ -4,6 +4,7 @@
 
 use sqlx::Connection;
 use std::{
+    collections::BTreeSet,
     fs,
     io::{BufRead, BufReader, Read, Write},
     net::{SocketAddr, TcpStream},
@@ -76,12 +77,9 @@ impl Place {
         Served { process, address }
     }
 
-    /// The newest recording.
-    fn newest_recording(&self) -> Option<PathBuf> {
-        let files = fs::read_dir(self.path("data/recordings")).ok()?;
-        let made = |f: &fs::DirEntry| f.metadata().unwrap().created().unwrap();
-        let newest = files.map(|f| f.unwrap()).max_by_key(made)?;
-        Some(newest.path())
+    fn recordings(&self) -> BTreeSet<PathBuf> {
+        let files = fs::read_dir(self.path("data/recordings")).unwrap();
+        files.map(|f| f.unwrap().path()).collect()
     }
 }
 
@@ -115,6 +113,41 @@ impl Served {
         let status = answer.split(' ').nth(1).unwrap().parse().unwrap();
         let body = answer.split_once("\r\n\r\n").unwrap().1;
         (status, serde_json::from_str(body).unwrap_or_default())
+    }
+
+    /// Stops it as Ctrl-C does.
+    fn stop(mut self) {
+        let id = self.process.id().to_string();
+        assert!(Command::new("kill").arg(&id).status().unwrap().success());
+        assert!(self.process.wait().unwrap().success());
+    }
+
+    /// Makes a profile, and gives its number.
+    fn profile(&self, name: &str) -> i64 {
+        let (status, profile) =
+            self.call("POST", "/api/profiles", &format!(r#"{{"name":"{name}"}}"#));
+        assert_eq!(status, 201, "{profile}");
+        profile["id"].as_i64().unwrap()
+    }
+
+    /// Opens the exercise, and begins to operate.
+    fn operate(&self, profile: i64) -> WebSocket<TcpStream> {
+        let (status, operation) = self.call(
+            "POST",
+            "/api/operations",
+            &format!(
+                r#"{{"kind":"exercise","exercise":"be-there","level":"long","profile":{profile}}}"#
+            ),
+        );
+        assert_eq!(status, 201, "{operation}");
+        let mut socket = self.enter(operation["id"].as_str().unwrap());
+        for text in [
+            r#"{"type":"resume"}"#,
+            r#"{"type":"handle","sequence":1,"instrument":0,"yaw":0.1,"pitch":0,"depth":0.06,"roll":0,"jaw":0.7}"#,
+        ] {
+            socket.send(Message::text(text)).unwrap();
+        }
+        socket
     }
 
     fn enter(&self, operation: &str) -> WebSocket<TcpStream> {
@@ -163,27 +196,12 @@ fn killed_at_any_moment_it_loses_at_most_a_second() {
     for round in 0..rounds() {
         let mut server = place.start();
         let profile = if round == 0 {
-            let (status, profile) = server.call("POST", "/api/profiles", r#"{"name":"Ann"}"#);
-            assert_eq!(status, 201, "{profile}");
-            profile["id"].as_i64().unwrap()
+            server.profile("Ann")
         } else {
             check_results(&server, begun)
         };
-        let (status, operation) = server.call(
-            "POST",
-            "/api/operations",
-            &format!(
-                r#"{{"kind":"exercise","exercise":"be-there","level":"long","profile":{profile}}}"#
-            ),
-        );
-        assert_eq!(status, 201, "{operation}");
-        let mut socket = server.enter(operation["id"].as_str().unwrap());
-        for text in [
-            r#"{"type":"resume"}"#,
-            r#"{"type":"handle","sequence":1,"instrument":0,"yaw":0.1,"pitch":0,"depth":0.06,"roll":0,"jaw":0.7}"#,
-        ] {
-            socket.send(Message::text(text)).unwrap();
-        }
+        let before = place.recordings();
+        let mut socket = server.operate(profile);
         let began = Instant::now();
         let long = Duration::from_millis(dice.below(2500));
         let mut seen = time(&mut socket);
@@ -206,8 +224,12 @@ fn killed_at_any_moment_it_loses_at_most_a_second() {
         if seen > 1.0 {
             begun += 1;
         }
-        if round % 3 != 1 && seen > 1.0 {
-            let recording = Recording::read(place.newest_recording().unwrap()).unwrap();
+        // A restart may have begun a second one, of which there may be nothing yet; the first is there in any case.
+        let is_first = |path: &&PathBuf| path.to_string_lossy().ends_with("-0.trocrec");
+        let recorded = place.recordings();
+        let first = recorded.difference(&before).find(is_first);
+        if seen > 1.0 {
+            let recording = Recording::read(first.unwrap()).unwrap();
             let kept = recording.steps() as f64 * 0.002;
             assert!(!recording.damaged);
             assert!(kept > seen - 1.0, "round {round}: {kept} s of {seen} s");
@@ -235,7 +257,7 @@ fn check_results(server: &Served, least: usize) -> i64 {
 fn failure(command: &mut Command) -> String {
     let Output { status, stderr, .. } = command.output().unwrap();
     let told = String::from_utf8_lossy(&stderr).into_owned();
-    assert!(!status.success(), "{told}");
+    assert_eq!(status.code(), Some(1), "{told}");
     assert!(told.contains("error: "), "{told}");
     told
 }
@@ -268,22 +290,198 @@ fn a_folder_that_can_not_be_used_is_told_and_left_alone() {
     assert_eq!(fs::read(foreign.join("trocar.db")).unwrap(), before);
 }
 
+/// A small disk in memory; gone when dropped. Only an administrator can have one.
+struct Disk {
+    path: PathBuf,
+}
+
+impl Disk {
+    /// None if it can't be had here, which is said.
+    fn mount(path: PathBuf, size: &str) -> Option<Self> {
+        fs::create_dir_all(&path).unwrap();
+        let mounted = cfg!(target_os = "linux")
+            && Command::new("mount")
+                .args(["-t", "tmpfs", "-o", &format!("size={size}"), "tmpfs"])
+                .arg(&path)
+                .stderr(Stdio::null())
+                .status()
+                .is_ok_and(|s| s.success());
+        if !mounted {
+            println!("SKIPPED: no disk can be mounted here; run it as root on Linux");
+            return None;
+        }
+        Some(Self { path })
+    }
+
+    fn remount(&self, how: &str) {
+        let done = Command::new("mount")
+            .args(["-o", &format!("remount,{how}")])
+            .arg(&self.path)
+            .status();
+        assert!(done.unwrap().success());
+    }
+
+    /// Takes all the room that is left.
+    fn fill(&self) -> Filling {
+        let path = self.path.join("filling");
+        let mut file = fs::File::create(&path).unwrap();
+        while file.write(&[1; 4096]).is_ok_and(|n| n > 0) {}
+        Filling { path }
+    }
+}
+
+impl Drop for Disk {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(&self.path).status();
+    }
+}
+
+/// Takes all the room on a disk, until it is dropped.
+struct Filling {
+    path: PathBuf,
+}
+
+impl Drop for Filling {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+/// Names of the profiles.
+fn names(server: &Served) -> Vec<String> {
+    let (_, profiles) = server.call("GET", "/api/profiles", "");
+    let name = |p: &serde_json::Value| p["name"].as_str().unwrap().into();
+    profiles.as_array().unwrap().iter().map(name).collect()
+}
+
 #[cfg(unix)]
 #[test]
 fn a_folder_that_became_read_only_is_told_and_left_alone() {
     use std::os::unix::fs::PermissionsExt;
     let place = Place::new();
-    drop(place.start());
+    place.start().profile("Ann");
     let data = place.path("data");
     let allow = |mode| fs::set_permissions(&data, fs::Permissions::from_mode(mode)).unwrap();
     allow(0o555);
-    // An administrator may write anywhere.
+    // An administrator may write anywhere; the next test is for him.
     if fs::write(data.join("probe"), "").is_err() {
         let told = failure(&mut place.command(&data));
         assert!(told.contains("data"), "{told}");
     }
     allow(0o755);
-    drop(place.start());
+    assert_eq!(names(&place.start()), ["Ann"]);
+}
+
+#[test]
+fn a_disk_that_became_read_only_is_told_and_left_alone() {
+    let place = Place::new();
+    let data = place.path("data");
+    let Some(disk) = Disk::mount(data.clone(), "8m") else {
+        return;
+    };
+    place.start().profile("Ann");
+    let contents = || fs::read(data.join("trocar.db")).unwrap();
+    let before = contents();
+    disk.remount("ro");
+    let told = failure(&mut place.command(&data));
+    assert!(
+        told.contains("data") && told.contains("Allow this user to write there"),
+        "{told}"
+    );
+    assert_eq!(contents(), before);
+    disk.remount("rw");
+    assert_eq!(names(&place.start()), ["Ann"]);
+}
+
+#[test]
+fn a_disk_that_is_full_at_the_start_is_told_and_damages_nothing() {
+    let place = Place::new();
+    let data = place.path("data");
+    let Some(disk) = Disk::mount(data.clone(), "1500k") else {
+        return;
+    };
+    let told_full = || {
+        let filling = disk.fill();
+        let told = failure(&mut place.command(&data));
+        assert!(told.contains("the disk is full"), "{told}");
+        assert!(told.contains("Make room on the disk"), "{told}");
+        drop(filling);
+    };
+    // Before there is anything; after a kill, which leaves a log; and after an orderly end.
+    told_full();
+    let server = place.start();
+    server.profile("Ann");
+    drop(server);
+    told_full();
+    let server = place.start();
+    assert_eq!(names(&server), ["Ann"]);
+    server.profile("Bea");
+    server.stop();
+    told_full();
+    assert_eq!(names(&place.start()), ["Ann", "Bea"]);
+}
+
+/// The next message that contains all of `words`.
+fn message(socket: &mut WebSocket<TcpStream>, words: &[&str]) -> String {
+    let began = Instant::now();
+    loop {
+        if let Message::Text(text) = socket.read().unwrap()
+            && words.iter().all(|w| text.contains(w))
+        {
+            return text.to_string();
+        }
+        assert!(began.elapsed() < PATIENCE, "nobody says {words:?}");
+    }
+}
+
+#[test]
+fn a_disk_that_fills_up_is_told_stops_nobody_and_damages_nothing() {
+    let place = Place::new();
+    let Some(disk) = Disk::mount(place.path("data"), "8m") else {
+        return;
+    };
+    let server = place.start();
+    let ann = server.profile("Ann");
+    let mut socket = server.operate(ann);
+    while time(&mut socket) < 1.5 {}
+    let filling = disk.fill();
+    // The operation goes on without its recording, and can be ended; what could not be kept is said.
+    message(&mut socket, &["Not recorded any more", "the disk is full"]);
+    let now = time(&mut socket);
+    while time(&mut socket) < now + 0.2 {}
+    socket.send(Message::text(r#"{"type":"finish"}"#)).unwrap();
+    let told = message(&mut socket, &[r#""type":"finished""#]);
+    assert!(told.contains("could not be kept"), "{told}");
+    assert!(told.contains("the disk is full"), "{told}");
+    drop(socket);
+    let (status, answer) = server.call("POST", "/api/profiles", r#"{"name":"Bea"}"#);
+    assert_eq!(status, 507, "{answer}");
+    let said = answer["error"].as_str().unwrap();
+    assert!(said.starts_with("The disk is full."), "{said}");
+
+    // With room again it works as before, without a new start.
+    drop(filling);
+    let mut socket = server.operate(ann);
+    while time(&mut socket) < 0.5 {}
+    socket.send(Message::text(r#"{"type":"finish"}"#)).unwrap();
+    let told = message(&mut socket, &[r#""type":"finished""#]);
+    assert!(told.contains(r#""problem":null"#), "{told}");
+    drop(socket);
+    drop(server);
+
+    // Everything is there that was kept, the beginning of the recording too.
+    let server = place.start();
+    assert_eq!(names(&server), ["Ann"]);
+    assert_eq!(check_results(&server, 2), ann);
+    let lengths: Vec<f64> = place
+        .recordings()
+        .iter()
+        .map(|path| Recording::read(path).unwrap().steps() as f64 * 0.002)
+        .collect();
+    assert!(
+        lengths.len() == 2 && lengths.iter().all(|l| *l > 0.4),
+        "{lengths:?}"
+    );
 }
 
 #[test]

@@ -52,6 +52,23 @@ describe("placeOf", () => {
 });
 
 describe("Hand", () => {
+  it("keeps the tip under the pointer while it is pushed, however late the picture", () => {
+    const mount = MOUNTS["yaw about y, then pitch about x"];
+    const [hand, goal] = [new Hand(HOME, LIMITS), [0.1, 0.1] as Place];
+    operate(hand, mount, goal, 120);
+    const reached = { ...hand.handle };
+    // One picture after a long while: what was pushed is made up for in the same message.
+    hand.see({ handle: reached, tip: tipOf(reached, mount), trocar: TROCAR }, EYE);
+    hand.push(0.01);
+    hand.aim(goal, EYE, 0.1);
+    hand.follow(0.1);
+    const place = placeOf(tipOf(hand.handle, mount), EYE) as Place;
+    const thrown = placeOf(tipOf({ ...reached, depth: hand.handle.depth }, mount), EYE) as Place;
+    const off = ([x, y]: Place) => Math.hypot(x - goal[0], y - goal[1]);
+    expect(hand.handle.depth - reached.depth).toBeGreaterThan(0.007);
+    expect(off(place)).toBeLessThan(0.2 * off(thrown));
+  });
+
   for (const [name, mount] of Object.entries(MOUNTS)) {
     it(`brings the tip under the pointer: ${name}`, () => {
       const hand = new Hand(HOME, LIMITS);

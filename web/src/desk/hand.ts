@@ -58,19 +58,24 @@ export class Hand {
     this.swing.see(sight.handle, times(arm, 1 / Math.max(this.reach, 1e-9)));
   }
 
-  /** Swings the tip towards a place in the picture: one Newton step from the last frame. */
-  aim(goal: Place, eye: Eye): void {
+  /**
+   * Swings the tip towards a place in the picture: one Newton step from the last frame. The tip is taken to be as deep
+   * as it will be after the next `seconds`, or each push would throw it aside until the next picture.
+   */
+  aim(goal: Place, eye: Eye, seconds = 0): void {
     if (this.sight === null || this.swing === null) {
       return;
     }
-    const { tip, handle: reached } = this.sight;
+    const { trocar, handle: reached } = this.sight;
+    const reach = this.reach + ease(this.now.depth, this.wanted.depth, seconds) - reached.depth;
+    const tip = plus(trocar, times(minus(this.sight.tip, trocar), reach / Math.max(this.reach, 1e-9)));
     const here = placeOf(tip, eye);
     if (here === null) {
       return;
     }
     const slope = (axis: Vector): Place => {
       const small = 1e-3;
-      const there = placeOf(plus(tip, times(axis, this.reach * small)), eye) ?? here;
+      const there = placeOf(plus(tip, times(axis, reach * small)), eye) ?? here;
       return [(there[0] - here[0]) / small, (there[1] - here[1]) / small];
     };
     const [a, c] = slope(this.swing.byYaw);

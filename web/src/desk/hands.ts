@@ -151,10 +151,10 @@ export class Hands {
     if (motion.swing[0] !== 0 || motion.swing[1] !== 0) {
       this.pointing.moveBy(motion.swing, tip);
     }
-    if (this.pointing.goal !== null) {
-      hand.aim(this.pointing.goal, eye);
-    }
     hand.push(motion.push);
+    if (this.pointing.goal !== null) {
+      hand.aim(this.pointing.goal, eye, seconds);
+    }
     hand.roll(motion.roll);
     if (motion.squeeze > 0) {
       this.touched.add(this.instrument);

@@ -22,6 +22,8 @@ export { picture } from "./thumbnail";
 
 /** Between two calls of `status`, ms. */
 const STATUS_INTERVAL = 125;
+/** Longer than this the hands don't wait for the next picture, ms. */
+const LONGEST_REST = 25;
 
 const NO_VIEWS: Views = {
   nodes: false,
@@ -55,6 +57,8 @@ export class Theatre {
   private frames = 0;
   private response = Number.NaN;
   private last = performance.now();
+  /** When the hands were last moved, ms. */
+  private worked = performance.now();
   private told = Number.NEGATIVE_INFINITY;
   /** Pictures of the last second. */
   private readonly pace = { since: performance.now(), count: 0, perSecond: 0 };
@@ -306,6 +310,15 @@ export class Theatre {
     this.fresh = true;
     if (this.view) {
       this.hands.see(frame, this.scene, this.view.eye);
+      // Where pictures are slow the hands don't wait for them, or the tip would go by leaps.
+      if (performance.now() - this.worked > LONGEST_REST) {
+        this.work(this.view);
+      }
+    }
+    if (before?.paused !== frame.paused) {
+      // At once, not with the next picture: one that is slow would miss a short run between two pauses.
+      this.told = Number.NEGATIVE_INFINITY;
+      this.tell(performance.now());
     }
   }
 
@@ -340,16 +353,13 @@ export class Theatre {
     this.request = requestAnimationFrame((next) => this.tick(next));
     const sinceLast = now - this.last;
     this.last = now;
-    const seconds = Math.min(Math.max(sinceLast, 0) / 1000, 0.1);
-    const pads = this.role === null ? [] : (navigator.getGamepads?.() ?? []);
-    const motion = this.desk.take(seconds, pads);
     if (this.view === null) {
       return;
     }
     if (this.fresh && this.frame) {
       this.view.pose(this.frame);
     }
-    this.move(this.view, motion, seconds);
+    this.work(this.view);
     if (this.fresh || this.moved) {
       this.view.draw(sinceLast);
       this.pace.count += 1;
@@ -357,6 +367,15 @@ export class Theatre {
       this.moved = false;
     }
     this.tell(now);
+  }
+
+  /** Moves what the hands hold, for the time since they were last moved. */
+  private work(view: View): void {
+    const now = performance.now();
+    const seconds = Math.min((now - this.worked) / 1000, 0.1);
+    this.worked = now;
+    const pads = this.role === null ? [] : (navigator.getGamepads?.() ?? []);
+    this.move(view, this.desk.take(seconds, pads), seconds);
   }
 
   private move(view: View, motion: Motion, seconds: number): void {

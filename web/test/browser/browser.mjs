@@ -4,6 +4,10 @@ import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
+import { checkOverPicture, known } from "./contrast.mjs";
+import { must } from "./must.mjs";
+
+export { must };
 
 const BROWSERS = [
   process.env.CHROMIUM,
@@ -68,8 +72,8 @@ function watch(page, complaints) {
 }
 
 /** Waits for a condition in the page. Polls by the clock: once a picture is slow where pictures are drawn in software. */
-export function until(page, condition, argument, timeout = PATIENCE) {
-  return page.waitForFunction(condition, argument, { polling: 50, timeout });
+export function until(page, condition, argument, timeout = PATIENCE, polling = 50) {
+  return page.waitForFunction(condition, argument, { polling, timeout });
 }
 
 /** Keeps a picture under target/browser/. */
@@ -78,17 +82,25 @@ export async function keepPicture(page, name) {
   await page.screenshot({ path: `${PICTURES}${name}-${width}x${height}.png`, timeout: PATIENCE });
 }
 
-/** Throws if axe finds something serious: labels, roles, contrast, focus. */
+/** Throws if axe finds something serious: labels, roles, contrast, focus. Tells the least contrast over a picture. */
 export async function checkAccess(page) {
   // Through the protocol, not a script element: the content policy rightly forbids those.
-  const { violations } = await page.evaluate(
-    `(() => { ${AXE}; return axe.run(document, { resultTypes: ["violations"] }); })()`,
+  const { violations, incomplete } = await page.evaluate(
+    `(() => { ${AXE}; return axe.run(document, { resultTypes: ["violations", "incomplete"] }); })()`,
   );
   const grave = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
   const words = grave.map(
     ({ id, help, nodes }) => `${id} (${help}) at ${nodes.map(({ target }) => target.join(" ")).join(", ")}`,
   );
   must(grave.length === 0, words.join("; "));
+  // What axe can't judge, above all what lies over a picture, is computed here.
+  const unsure = incomplete
+    .filter(({ id }) => id === "color-contrast")
+    .flatMap(({ nodes }) => nodes.map(({ target, any }) => ({ target: target.join(" "), ...any[0] })));
+  for (const { target, message } of unsure) {
+    must(await known(page, target), `the contrast of ${target} is too low or not known: ${message}`);
+  }
+  return checkOverPicture(page);
 }
 
 /** Throws if the page is wider than its window. */
@@ -116,10 +128,4 @@ export async function checkFocusSeen(page) {
       : element.outerHTML.slice(0, 120);
   });
   must(seen === null, `the focus can't be seen: ${seen}`);
-}
-
-export function must(truth, sentence) {
-  if (!truth) {
-    throw new Error(sentence);
-  }
 }

@@ -38,13 +38,16 @@ export class Hand {
     }
   }
 
-  /** Waits until what was done has been drawn, and a few frames more have come. */
+  /** Waits until a few frames more have come. */
   async wait(frames = 3) {
-    await this.page.evaluate(
-      () => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))),
-    );
     const { frames: now } = await this.look();
-    await until(this.page, (least) => !window.trocar || window.trocar.frames >= least, now + frames);
+    await until(
+      this.page,
+      (least) => !window.trocar || window.trocar.frames >= least,
+      now + frames,
+      undefined,
+      10,
+    );
   }
 
   async close() {
@@ -107,10 +110,15 @@ export class Hand {
         await this.wait(1);
         this.reached = length(minus(seen.tip, seen.trocar));
       }
-      await this.swing(point);
-      await this.push(length(minus(point, seen.trocar)) - this.reached);
-      await this.wait(2);
+      await this.move(point, seen);
     }
+  }
+
+  /** A step of the tip to `point`: pointer and wheel in the same picture, or the tip would go zigzag. */
+  async move(point, seen) {
+    const at = await this.pointerFor(point);
+    await Promise.all([this.push(length(minus(point, seen.trocar)) - this.reached), this.point(at)]);
+    await this.wait(2);
   }
 
   /** The tip rests, but beside its place: the pointer is trimmed, the other way than the tip has to go. */
@@ -130,9 +138,17 @@ export class Hand {
     }
   }
 
-  /** Moves the pointer to where it holds the tip at `point`: through a trocar, the other way. */
+  /** Moves the pointer to where it holds the tip at `point`. */
   async swing(point) {
-    const at = await this.page.evaluate((goal) => window.trocar.pointerFor(goal), point);
+    await this.point(await this.pointerFor(point));
+  }
+
+  /** Where the pointer holds the tip at `point`: through a trocar, the other way. Null if that is behind the eye. */
+  pointerFor(point) {
+    return this.page.evaluate((goal) => window.trocar.pointerFor(goal), point);
+  }
+
+  async point(at) {
     if (at !== null) {
       const { width, height } = this.page.viewportSize();
       const inside = (place, size) => Math.max(2, Math.min(size - 2, place));

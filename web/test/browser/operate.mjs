@@ -1,5 +1,5 @@
 // Uses Trocar as people do, in a real browser, at two window sizes: a profile, an exercise that is really operated
-// with the mouse, its score, its replay, the Lab, keyboard, gamepad, accessibility.
+// with the mouse, its score, its replay, what is kept of it, the Lab, keyboard, gamepad, accessibility.
 //
 //   node test/browser/operate.mjs PROGRAM     starts the program with a data folder of its own
 //   node test/browser/operate.mjs URL         against a running server
@@ -12,7 +12,9 @@ import { ask, exercise } from "./stories/exercise.mjs";
 import { hands } from "./stories/hands.mjs";
 import { lab } from "./stories/lab.mjs";
 import { others } from "./stories/others.mjs";
+import { pace } from "./stories/pace.mjs";
 import { replay } from "./stories/replay.mjs";
+import { farewell, results } from "./stories/results.mjs";
 
 const SIZES = [
   { width: 1280, height: 720 },
@@ -59,7 +61,7 @@ for (const size of SIZES) {
     const health = await ask(`${server.url}/api/health`);
     must(health.status === "ok" && health.keeps, JSON.stringify(health));
   });
-  for (const story of well ? [exercise, replay, lab, hands, others] : []) {
+  for (const story of well ? [exercise, replay, results, lab, hands, others, pace, farewell] : []) {
     await story(world, check);
   }
   await check("no error, warning or failed request anywhere", () => {

@@ -12,7 +12,7 @@ const TRIES = 5;
 /** What is done at most: goals, and what has to be done again. */
 const MOST_DEEDS = 12;
 /** Speeds of the tip, m/s of simulated time: on the way, near tissue, with tissue. */
-const [QUICK, CLOSE, GENTLE] = [0.05, 0.015, 0.015];
+const [QUICK, CLOSE, GENTLE] = [0.03, 0.012, 0.02];
 
 /** Operates until the exercise is over. `moment(name)` is called at what is worth a picture. Tells what was done. */
 export async function operate(hand, moment) {

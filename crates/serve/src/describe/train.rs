@@ -130,6 +130,7 @@ pub fn result_row(row: &records::ResultRow, name: &str, has_recording: bool) -> 
         passed: row.passed,
         seconds: row.seconds.unwrap_or(0.0),
         has_recording,
+        values: row.score.map(|_| row.values.clone()),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::Marker;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 #[cfg(test)]
 use ts_rs::TS;
 
@@ -242,6 +243,10 @@ pub struct ResultRow {
     pub seconds: f64,
     /// It can be seen again.
     pub has_recording: bool,
+    /// What was measured, by the names of the measures; missing if it was not scored.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
+    pub values: Option<BTreeMap<String, f64>>,
 }
 
 /// Which values of a measure are better.

@@ -135,27 +135,46 @@ pub async fn restore(file: &Path, folder: &Path, replace: bool) -> Result<Restor
             }
         }
         let aside = if occupied {
-            // Whoever works in it would go on writing into what is moved aside.
-            let lock = lock(folder)?;
-            let aside = free_name(folder);
-            // Windows does not rename a folder with an open file in it.
-            drop(lock);
-            fs::rename(folder, &aside).map_err(|e| at(folder, e))?;
-            Some(aside)
+            Some(move_aside(folder)?)
         } else {
             match fs::remove_dir(folder) {
                 Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(at(folder, e)),
                 _ => None,
             }
         };
-        fs::rename(&fresh, folder).map_err(|e| at(folder, e))?;
-        Ok(Restored { saved, aside })
+        if let Err(e) = fs::rename(&fresh, folder) {
+            // What was there comes back, unless somebody else has made a folder meanwhile.
+            if let Some(aside) = &aside {
+                let _ = fs::rename(&aside.path, folder);
+            }
+            return Err(at(folder, e));
+        }
+        Ok(Restored {
+            saved,
+            aside: aside.map(|a| a.path),
+        })
     }
     .await;
     if done.is_err() {
         let _ = fs::remove_dir_all(&fresh);
     }
     done
+}
+
+/// A folder that was moved, and stays locked.
+struct Aside {
+    path: PathBuf,
+    /// Windows does not rename a folder with an open file in it: none there.
+    _lock: Option<File>,
+}
+
+/// Moves a folder aside that nobody works in. Whoever did would go on writing into what was moved, so it is locked before and
+/// until something else stands in its place.
+fn move_aside(folder: &Path) -> Result<Aside, RecordsError> {
+    let lock = Some(lock(folder)?).filter(|_| !cfg!(windows));
+    let path = free_name(folder);
+    fs::rename(folder, &path).map_err(|e| RecordsError::file(folder, &e))?;
+    Ok(Aside { path, _lock: lock })
 }
 
 /// Unpacks a backup into a new folder; refuses anything that no backup holds.
@@ -253,5 +272,25 @@ fn free_name(folder: &Path) -> PathBuf {
             return name;
         }
         number += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[cfg(unix)]
+    fn what_is_moved_aside_stays_locked() {
+        let folder = tempfile::tempdir().unwrap();
+        let data = folder.path().join("data");
+        fs::create_dir(&data).unwrap();
+        let aside = move_aside(&data).unwrap();
+        assert!(!data.exists());
+        let error = lock(&aside.path).unwrap_err();
+        assert_eq!(error.kind, RecordsErrorKind::Busy);
+        let path = aside.path.clone();
+        drop(aside);
+        lock(&path).unwrap();
     }
 }

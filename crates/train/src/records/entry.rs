@@ -2,6 +2,7 @@
 
 use crate::{Ending, Marker, Measured, Part, Performance, Trace};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// Somebody who trains.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -82,6 +83,8 @@ pub struct ResultRow {
     pub recording: Option<String>,
     /// The build that stepped it.
     pub build: String,
+    /// What was measured, by the names of the measures; empty until it is done.
+    pub values: BTreeMap<String, f64>,
 }
 
 /// A result with all that is known about it.

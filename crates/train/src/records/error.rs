@@ -54,14 +54,23 @@ impl RecordsError {
         }
     }
 
+    /// There is no room for `path`.
+    fn full(path: &Path) -> Self {
+        Self::new(
+            path,
+            RecordsErrorKind::Full,
+            "the disk is full",
+            "Make room on the disk, or choose another folder. Nothing that was stored is lost.",
+        )
+    }
+
     /// What the file system said about `path`.
     pub fn file(path: &Path, cause: &std::io::Error) -> Self {
         use std::io::ErrorKind;
         let (kind, remedy) = match cause.kind() {
-            ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => (
-                RecordsErrorKind::Full,
-                "Make room on the disk, or choose another folder. Nothing that was stored is lost.",
-            ),
+            ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => {
+                return Self::full(path);
+            }
             ErrorKind::ReadOnlyFilesystem | ErrorKind::PermissionDenied => (
                 RecordsErrorKind::Folder,
                 "Allow this user to write there, or choose another folder.",
@@ -96,11 +105,7 @@ impl RecordsError {
                 "it can't be written".into(),
                 "Allow this user to write there, or choose another folder.",
             ),
-            Some(13) => (
-                RecordsErrorKind::Full,
-                "the disk is full".into(),
-                "Make room on the disk, or choose another folder. Nothing that was stored is lost.",
-            ),
+            Some(13) => return Self::full(path),
             Some(11 | 26) => (
                 RecordsErrorKind::Damaged,
                 format!("it is damaged, or not a database ({cause})"),

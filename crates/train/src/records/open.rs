@@ -24,11 +24,14 @@ const CHECKED: u64 = 64 << 20;
 
 /// All changes of the schema, oldest first. What was released is never edited: add one.
 pub fn migrations() -> Vec<Migration> {
-    vec![migration(
-        1,
-        "first",
-        include_str!("../../migrations/0001_first.sql"),
-    )]
+    vec![
+        migration(1, "first", include_str!("../../migrations/0001_first.sql")),
+        migration(
+            2,
+            "measures",
+            include_str!("../../migrations/0002_measures.sql"),
+        ),
+    ]
 }
 
 fn migration(version: i64, name: &'static str, sql: &'static str) -> Migration {

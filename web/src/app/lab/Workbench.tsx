@@ -11,6 +11,7 @@ import { OutOfView } from "../operate/Hud";
 import { Notices } from "../operate/Notices";
 import { SettingsDialog } from "../operate/SettingsDialog";
 import { useTheatre } from "../operate/useTheatre";
+import { type Camera, ViewTools } from "../operate/ViewTools";
 import { clock } from "../operate/words";
 import { copyText, valuesAsText } from "./copy";
 import { EnergyPanel } from "./EnergyPanel";
@@ -34,7 +35,7 @@ export function Workbench({ operation }: { operation: string }) {
   const [views, setViews] = useState<Views>(NO_VIEWS);
   const [tool, setTool] = useState<"operate" | "pull">("operate");
   const [speed, setSpeed] = useState<Speed>("1");
-  const [camera, setCamera] = useState<"endoscope" | "free">("endoscope");
+  const [camera, setCamera] = useState<Camera>("endoscope");
   const [sheet, setSheet] = useState<"help" | "settings" | null>(null);
   const [copied, setCopied] = useState<"yes" | "no" | null>(null);
 
@@ -111,22 +112,12 @@ export function Workbench({ operation }: { operation: string }) {
               </Button>
             </>
           )}
-          {canFly && (
-            <Button
-              size="small"
-              icon="eye"
-              aria-pressed={camera === "free"}
-              onClick={() => setCamera(camera === "free" ? "endoscope" : "free")}
-            >
-              {camera === "free" ? "Endoscope" : "Free camera"}
-            </Button>
-          )}
-          <Button size="small" bare icon="help" onClick={() => setSheet("help")} aria-keyshortcuts="?">
-            Help
-          </Button>
-          <Button size="small" bare icon="gear" onClick={() => setSheet("settings")}>
-            Settings
-          </Button>
+          <ViewTools
+            camera={camera}
+            onCamera={canFly ? setCamera : undefined}
+            onHelp={() => setSheet("help")}
+            onSettings={() => setSheet("settings")}
+          />
           <Button size="small" bare icon="close" onClick={leave}>
             Leave
           </Button>

@@ -13,6 +13,7 @@ import { ClockPanel, ForcePanel, MachinePanel, OutOfView, SlowBanner, TaskPanel 
 import { Notices } from "./Notices";
 import { SettingsDialog } from "./SettingsDialog";
 import { useTheatre } from "./useTheatre";
+import { type Camera, ViewTools } from "./ViewTools";
 import "./operate.css";
 
 type Sheet = "pause" | "help" | "settings" | "restart" | "finish" | "leave";
@@ -30,7 +31,7 @@ export default function Operate({ operation }: { operation: string }) {
   const [, navigate] = useLocation();
   const [sheet, setSheet] = useState<Sheet | null>(null);
   const [briefing, setBriefing] = useState<"unknown" | "open" | "done">("unknown");
-  const [camera, setCamera] = useState<"endoscope" | "free">("endoscope");
+  const [camera, setCamera] = useState<Camera>("endoscope");
   // What was last asked for: on a slow machine the picture tells it a second later.
   const running = useRef(false);
   const resumes = useRef(false);
@@ -211,23 +212,13 @@ export default function Operate({ operation }: { operation: string }) {
                 </Button>
               </>
             )}
-            {canFly && (
-              <Button
-                size="small"
-                bare
-                icon="eye"
-                aria-pressed={camera === "free"}
-                onClick={() => setCamera(camera === "free" ? "endoscope" : "free")}
-              >
-                {camera === "free" ? "Back to the endoscope" : "Free camera"}
-              </Button>
-            )}
-            <Button size="small" bare icon="help" onClick={() => open("help")} aria-keyshortcuts="?">
-              Help
-            </Button>
-            <Button size="small" bare icon="gear" onClick={() => open("settings")}>
-              Settings
-            </Button>
+            <ViewTools
+              camera={camera}
+              onCamera={canFly ? setCamera : undefined}
+              onHelp={() => open("help")}
+              onSettings={() => open("settings")}
+              bare
+            />
             <Button
               size="small"
               bare

@@ -2,13 +2,14 @@
 
 import { useCallback, useEffect, useRef, useState } from "react";
 import { api } from "../../api";
-import { Badge, Button, Icon, LinkButton, Notice } from "../../ui";
+import { Badge, Icon, LinkButton, Notice } from "../../ui";
 import type { Marker, Replay as Recorded, ResultDetail } from "../../wire";
 import { Connection } from "../operate/Connection";
 import { HelpDialog, type Shortcut } from "../operate/HelpDialog";
 import { NOTICE_ICON, NOTICE_WORD } from "../operate/Notices";
 import { SettingsDialog } from "../operate/SettingsDialog";
 import { useTheatre } from "../operate/useTheatre";
+import { type Camera, ViewTools } from "../operate/ViewTools";
 import { clock } from "../operate/words";
 import { lastEvent } from "./strip";
 import { type Speed, Transport } from "./Transport";
@@ -34,7 +35,7 @@ export default function Replay({ operation, result: asked }: { operation: string
   const number = hello?.operation.result ?? asked;
   const result = useResult(number);
   const [speed, setSpeed] = useState<Speed>("1");
-  const [camera, setCamera] = useState<"endoscope" | "free">("endoscope");
+  const [camera, setCamera] = useState<Camera>("endoscope");
   const [sheet, setSheet] = useState<"help" | "settings" | null>(null);
 
   const replay = hello?.replay ?? null;
@@ -104,22 +105,12 @@ export default function Replay({ operation, result: asked }: { operation: string
         </div>
         {hello && !controls && <Badge icon="eye">Somebody else steers this replay</Badge>}
         <div className="tools">
-          {canFly && (
-            <Button
-              size="small"
-              icon="eye"
-              aria-pressed={camera === "free"}
-              onClick={() => setCamera(camera === "free" ? "endoscope" : "free")}
-            >
-              {camera === "free" ? "Back to the endoscope" : "Free camera"}
-            </Button>
-          )}
-          <Button size="small" bare icon="help" onClick={() => setSheet("help")} aria-keyshortcuts="?">
-            Help
-          </Button>
-          <Button size="small" bare icon="gear" onClick={() => setSheet("settings")}>
-            Settings
-          </Button>
+          <ViewTools
+            camera={camera}
+            onCamera={canFly ? setCamera : undefined}
+            onHelp={() => setSheet("help")}
+            onSettings={() => setSheet("settings")}
+          />
           <LinkButton size="small" icon="back" href={home}>
             Debrief
           </LinkButton>

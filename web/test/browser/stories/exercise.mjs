@@ -1,10 +1,16 @@
 // A profile, the exercise, the score, the debrief, the list of results.
 
 import { checkAccess, checkFits, checkFocusSeen, keepPicture, must, until } from "../browser.mjs";
+import { checkOverPicture } from "../contrast.mjs";
 import { Hand } from "../hand.mjs";
 import { operate } from "../surgeon.mjs";
 
-const NAME = "Ada Test";
+export const NAME = "Ada Test";
+/**
+ * So often the exercise is tried until it is passed. Three or four pictures a second, all that a busy machine draws in
+ * software, let pointer and wheel come apart by half a second: a run scores 64 to 80 points then, and 65 are a pass.
+ */
+const RUNS = 3;
 
 export async function exercise(world, check) {
   const { page, url } = world;
@@ -77,14 +83,26 @@ export async function exercise(world, check) {
     await page.getByRole("heading", { name: "Paused" }).waitFor();
     await page.keyboard.press("Escape");
     await until(page, () => !window.trocar.lastFrame.paused);
-    await checkAccess(page);
+    const contrast = await checkAccess(page);
+    must(contrast !== null, "nothing is written over the picture");
+    return `words over the picture have a contrast of ${contrast.toFixed(1)} or more, whatever it shows`;
   });
 
-  const operated = await check("the mouse grasps, lifts, holds, lowers and lets go", async () => {
-    const goals = await operate(new Hand(page), async (moment) => {
-      await keepPicture(page, `operate-${moment}`);
-    });
-    return goals.join(", ");
+  const operated = await check("the mouse grasps, lifts, holds, lowers, lets go, and passes", async () => {
+    const told = [];
+    for (;;) {
+      const goals = await operate(new Hand(page), async (moment) => {
+        await keepPicture(page, `operate-${moment}`);
+        await checkOverPicture(page);
+      });
+      const { score, passed } = await page.evaluate(() => window.trocar.finished);
+      told.push(`${goals.join(", ")}: ${score.toFixed(0)} points`);
+      if (passed || told.length === RUNS) {
+        return told.join("; once more: ");
+      }
+      await page.getByRole("button", { name: "Once more" }).click();
+      await until(page, () => !window.trocar.finished && (window.trocar.lastFrame?.time ?? 9) < 5);
+    }
   });
   if (!operated) {
     return;
@@ -101,7 +119,7 @@ export async function exercise(world, check) {
     const kept = await ask(`${url}/api/results/${finished.result}`);
     must(kept.ending === "completed", `its ending is ${kept.ending}`);
     must(Math.abs(kept.score - finished.score) < 0.01, `${kept.score} is kept, ${finished.score} was said`);
-    must(kept.score > 20, `it scored ${kept.score}`);
+    must(kept.passed && finished.passed, `it was not passed: ${costs(kept)}`);
     must(kept.profile_name === NAME, `it belongs to ${kept.profile_name}`);
     must(kept.trace.time.length > 50, "its trace is empty");
     must(kept.has_recording, "it has no recording");
@@ -130,6 +148,13 @@ export async function exercise(world, check) {
     await checkAccess(page);
     await checkFits(page);
   });
+}
+
+/** Score and what it lacks, part by part. */
+function costs({ score, parts }) {
+  const lacking = parts.filter(({ points, most }) => points < most);
+  const words = lacking.map(({ id, points, most }) => `${id} ${points.toFixed(0)} of ${most}`);
+  return `${score.toFixed(1)} points, ${words.join(", ")}`;
 }
 
 /** The first time it is made, afterwards it is there to be chosen. */
