@@ -8,6 +8,7 @@ mod machine;
 mod measure;
 mod mesd;
 mod naive;
+mod rigid;
 mod row;
 mod serve;
 mod yardstick;
@@ -42,6 +43,36 @@ const BENCHES: &[Bench] = &[
         name: "mesd/latency",
         about: "from a hand's movement to the first frame that shows it",
         run: latency::latency,
+    },
+    Bench {
+        name: "rigid/chain",
+        about: "ball joints in a row, every solver, beside Rapier",
+        run: rigid::chain,
+    },
+    Bench {
+        name: "rigid/tree",
+        about: "ball joints that branch, every solver, beside Rapier",
+        run: rigid::tree,
+    },
+    Bench {
+        name: "rigid/thesis",
+        about: "Bender's tree, and his own methods' ratios",
+        run: rigid::thesis,
+    },
+    Bench {
+        name: "rigid/baseline",
+        about: "multipliers, Baumgarte and penalty beside our solvers",
+        run: rigid::baselines,
+    },
+    Bench {
+        name: "rigid/funnel",
+        about: "1000 boxes through a funnel, beside Rapier",
+        run: rigid::funnel,
+    },
+    Bench {
+        name: "rigid/wall",
+        about: "252 bricks that stand and are hit, beside Rapier",
+        run: rigid::wall,
     },
     Bench {
         name: "serve",

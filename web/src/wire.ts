@@ -94,14 +94,16 @@ export type SceneryDescription = {
   triangles: Array<number>;
 };
 
-/** A rigid box. */
+/** A rigid body. */
 export type BodyDescription = {
   /** Its name. */
   name: string;
   /** Its colour. */
   colour: [number, number, number];
-  /** Half of its edges. */
-  half_extents: [number, number, number];
+  /** Three numbers a vertex, in its frame. */
+  positions: Array<number>;
+  /** Three vertices a triangle. */
+  triangles: Array<number>;
 };
 
 /** An instrument. */

@@ -1,11 +1,12 @@
-//! Distances and contacts between capsules and deforming triangles.
+//! Distances and contacts: capsules on deforming triangles, rigid bodies on each other.
 //!
 //! Kernels are free functions on points; [`Patch`] keeps what depends on a surface's topology and finds
-//! what a capsule may touch.
+//! what a capsule may touch. Rigid bodies have a module of their own, [`rigid`].
 
 pub mod closest;
 pub mod patch;
 pub mod ray;
+pub mod rigid;
 
 pub use closest::{SegmentPair, on_segment, on_triangle, segment_segment, segment_triangle};
 pub use patch::{Capsule, Patch, Touch};

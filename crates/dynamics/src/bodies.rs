@@ -1,6 +1,6 @@
 //! Rigid bodies and free particles.
 
-use crate::{Field, MassNode, Masses, Matter, Nodes, masses::BadNode};
+use crate::{Field, MassNode, Masses, Matter, Nodes, Turning, masses::BadNode};
 use glam::DVec3;
 
 /// A set of rigid bodies (frames) and free particles (points) that only gravity and what they
@@ -12,10 +12,10 @@ pub struct Bodies {
 
 impl Bodies {
     /// Bodies first, then particles.
-    pub fn new(nodes: &[MassNode]) -> Result<Self, BadNode> {
-        Ok(Self {
-            masses: Masses::new(nodes)?,
-        })
+    pub fn new(nodes: &[MassNode], turning: Turning) -> Result<Self, BadNode> {
+        let mut masses = Masses::new(nodes)?.drifting_exactly();
+        masses.set_turning(turning);
+        Ok(Self { masses })
     }
 }
 

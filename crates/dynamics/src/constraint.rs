@@ -1,6 +1,6 @@
 //! What ties or touches two anchors.
 
-use crate::Anchor;
+use crate::{Anchor, MatterId};
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
 
@@ -59,6 +59,39 @@ pub struct Contact {
     pub distance: f64,
     /// Impulse on `b` along the normal, N·s, ≥ 0: what a solve starts from, and what it found.
     pub impulse: f64,
+}
+
+/// A point where two rigid bodies touch or are about to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BodyContact {
+    /// The bodies: matter and node.
+    pub a: (MatterId, u32),
+    /// The other one.
+    pub b: (MatterId, u32),
+    /// The point in the frame of each, m.
+    pub at: [DVec3; 2],
+    /// The point in the frame of the first body, whatever stands for it, m.
+    pub seat: DVec3,
+    /// From the centre of each to the point, along the world's axes, m. A body rolls on and leaves the point where it is.
+    pub arms: [DVec3; 2],
+    /// From a to b, unit length.
+    pub normal: DVec3,
+    /// How far they are apart along the normal, m; negative if they overlap.
+    pub gap: f64,
+    /// Coefficient of friction: the static one if the point does not slide at the start of the substep, else the dynamic one.
+    pub friction: f64,
+    /// Part of the speed of a blow that it springs back with, 0 to 1.
+    pub restitution: f64,
+    /// Greatest speed at which an overlap is undone, m/s.
+    pub recovery: f64,
+    /// Speed along the normal that velocities are corrected to, m/s: 0 but for a blow.
+    pub rebound: f64,
+    /// Impulse on b, N·s: what a solve starts from, and what it found.
+    pub impulse: DVec3,
+    /// What correcting velocities adds to it, likewise.
+    pub relief: DVec3,
+    /// Both together, N·s.
+    pub total: DVec3,
 }
 
 /// Draws a point of matter to a place in the world: the mouse that pulls (K149).

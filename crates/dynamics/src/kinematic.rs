@@ -14,17 +14,22 @@ impl Kinematic {
     /// Prescribes that every frame of `nodes` moves from `start` to `end` in `h` seconds.
     pub fn lead(nodes: &mut Nodes, start: &[Pose], end: &[Pose], h: f64) {
         for (z, (start, end)) in start.iter().zip(end).enumerate() {
-            nodes.position[z] = start.position;
-            nodes.orientation[z] = start.rotation;
-            let turn = end.rotation * start.rotation.conjugate();
-            nodes.velocity[z] = (end.position - start.position) / h;
-            nodes.spin[z] = rotation::to_scaled_axis(turn) / h;
-            let ahead = &mut nodes.ahead[z];
-            ahead.position = end.position;
-            ahead.orientation = end.rotation;
-            ahead.velocity = nodes.velocity[z];
-            ahead.spin = nodes.spin[z];
+            Self::lead_one(nodes, z, start, end, h);
         }
+    }
+
+    /// Prescribes that one frame moves from `start` to `end` in `h` seconds.
+    pub fn lead_one(nodes: &mut Nodes, z: usize, start: &Pose, end: &Pose, h: f64) {
+        nodes.position[z] = start.position;
+        nodes.orientation[z] = start.rotation;
+        let turn = end.rotation * start.rotation.conjugate();
+        nodes.velocity[z] = (end.position - start.position) / h;
+        nodes.spin[z] = rotation::to_scaled_axis(turn) / h;
+        let ahead = &mut nodes.ahead[z];
+        ahead.position = end.position;
+        ahead.orientation = end.rotation;
+        ahead.velocity = nodes.velocity[z];
+        ahead.spin = nodes.spin[z];
     }
 }
 

@@ -9,9 +9,19 @@
 //!
 //! A node with a father is carried along by it: the father's motion of the substep is applied to
 //! the child's position and turns the child's own velocity (the printed (3.48) does not turn it).
-//! Rigid bodies and free particles are masses without damping and without fathers.
+//! Rigid bodies and free particles are masses without damping and without fathers; they drift
+//! by the mean of old and new velocity, which is exact under a constant force (2.2):
+//!
+//! ```text
+//! x' = x + B h (v + v') / 2
+//! ```
+//!
+//! unless they touch something: then the new velocity moves them, as it does nodes.
 
-use crate::{Nodes, Point, Rigid, rigid::Motion};
+use crate::{
+    Nodes, Point, Rigid,
+    rigid::{Motion, Turning},
+};
 use glam::{DMat3, DQuat, DVec3};
 use serde::{Deserialize, Serialize};
 use trocar_math::skew;
@@ -19,8 +29,8 @@ use trocar_math::skew;
 /// No father.
 const NONE: u32 = u32::MAX;
 
-/// Farther than this from the origin (m) a node has left any operating theatre.
-const WORLD_RADIUS: f64 = 100.0;
+/// Farther than this from the origin (m) a node has left any scene.
+const WORLD_RADIUS: f64 = 1e4;
 
 /// Which axes of a node are locked (K24).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -80,7 +90,7 @@ impl MassNode {
         Self {
             rigid: Some(Rigid {
                 inertia: Some(inertia),
-                damping: 0.0,
+                ..Rigid::default()
             }),
             ..Self::point(mass)
         }
@@ -100,6 +110,10 @@ pub struct Masses {
     rigid: Vec<Rigid>,
     /// True if some frame has a frame as father: then a push on one moves others.
     nested: bool,
+    /// True if no node has a father.
+    alone: bool,
+    /// Part of the old velocity in the drift: 0 for MESD, ½ for bodies.
+    old: f64,
     /// Consecutive points with one father: end of the run, and the father or [`NONE`].
     families: Vec<(usize, u32)>,
 }
@@ -125,6 +139,7 @@ impl Masses {
                 .add(node)
                 .map_err(|reason| BadNode { node: i, reason })?;
         }
+        masses.alone = masses.father.iter().all(|f| *f == NONE);
         for i in masses.rigid.len()..masses.mass.len() {
             let father = masses.father[i];
             match masses.families.last_mut() {
@@ -133,6 +148,24 @@ impl Masses {
             }
         }
         Ok(masses)
+    }
+
+    /// The same masses, drifting by the mean of old and new velocity: exact under a constant force (B16).
+    pub fn drifting_exactly(mut self) -> Self {
+        self.old = 0.5;
+        self
+    }
+
+    /// True if a place is one that something can be at.
+    pub fn is_in_world(position: DVec3) -> bool {
+        position.abs().max_element() < WORLD_RADIUS
+    }
+
+    /// Chooses how every frame turns (B19).
+    pub fn set_turning(&mut self, turning: Turning) {
+        for rigid in &mut self.rigid {
+            rigid.turning = turning;
+        }
     }
 
     fn add(&mut self, node: &MassNode) -> Result<(), &'static str> {
@@ -319,7 +352,7 @@ impl Masses {
         let (orientation, spin) =
             self.rigid[z].turned(nodes.orientation[z], nodes.spin[z], nodes.torque[z], h);
         let own = Motion {
-            position: nodes.position[z] + velocity * h,
+            position: nodes.position[z] + self.drift(nodes, z, velocity) * h,
             velocity,
             orientation,
             spin,
@@ -392,7 +425,7 @@ impl Masses {
     pub fn response(&self, nodes: &Nodes, a: &Point, b: &Point, h: f64) -> DMat3 {
         let i = b.node as usize;
         let mut moved = Moved {
-            shift: DMat3::from_diagonal(DVec3::splat(h / (self.mass[i] + self.damping[i] * h))),
+            shift: DMat3::from_diagonal(DVec3::splat(self.reach(i, h))),
             turn: DMat3::ZERO,
         };
         if let Some(rigid) = self.rigid.get(i) {
@@ -405,8 +438,8 @@ impl Masses {
         }
         moved.shift = self.gains[self.gain[i] as usize] * moved.shift;
         let arm = |j: usize, f: usize| {
-            let own = nodes.position[j] - nodes.position[f] + self.next_velocity(nodes, j, h) * h;
-            nodes.ahead[f].turn * own
+            let drift = self.drift(nodes, j, self.next_velocity(nodes, j, h));
+            nodes.ahead[f].turn * (nodes.position[j] - nodes.position[f] + drift * h)
         };
         self.carried(a, i, moved, &arm, &|z| nodes.ahead[z].orientation)
     }
@@ -429,10 +462,27 @@ impl Masses {
     /// An impulse on a point, N·s. `h` is the substep that was planned, 0 if none was.
     pub fn push(&self, nodes: &mut Nodes, at: &Point, impulse: DVec3, h: f64) {
         let i = at.node as usize;
-        nodes.velocity[i] += impulse / self.mass[i];
-        if let Some(rigid) = self.rigid.get(i) {
-            let q = nodes.orientation[i];
-            nodes.spin[i] += rigid.inverse_inertia(q) * (q * at.offset).cross(impulse);
+        let spin = match self.rigid.get(i) {
+            Some(rigid) => {
+                let q = nodes.orientation[i];
+                rigid.inverse_inertia(q) * (q * at.offset).cross(impulse)
+            }
+            None => DVec3::ZERO,
+        };
+        self.kick(nodes, i, impulse, spin, h);
+    }
+
+    /// True if nothing carries, locks or damps a frame and it carries nothing.
+    pub fn is_free(&self, i: usize) -> bool {
+        self.alone && self.gain[i] == 0 && self.damping[i] == 0.0
+    }
+
+    /// Adds the impulse `push` (N·s) to a node's velocity and `spin` (rad/s) to its spin. `h` is the substep that was
+    /// planned, 0 if none was.
+    pub fn kick(&self, nodes: &mut Nodes, i: usize, push: DVec3, spin: DVec3, h: f64) {
+        nodes.velocity[i] += push / self.mass[i];
+        if i < self.rigid.len() {
+            nodes.spin[i] += spin;
             if h > 0.0 {
                 // Children come after their fathers, so replanning onwards reaches all of them.
                 let end = if self.nested { self.rigid.len() } else { i + 1 };
@@ -487,15 +537,39 @@ impl Masses {
         (nodes.velocity[i] * m + nodes.force[i] * h) * (1.0 / (m + self.damping[i] * h))
     }
 
+    /// The velocity a node moves by when its own will be `next`.
+    #[inline(always)]
+    fn drift(&self, nodes: &Nodes, i: usize, next: DVec3) -> DVec3 {
+        if nodes.touching.get(i).is_some_and(|t| *t) {
+            return next;
+        }
+        next + (nodes.velocity[i] - next) * self.old
+    }
+
+    /// How far an impulse moves a node of its own in `h` seconds, m/(N·s).
+    #[inline]
+    pub fn reach(&self, i: usize, h: f64) -> f64 {
+        let m = self.mass[i];
+        let new = h / (m + self.damping[i] * h);
+        new + (h / m - new) * self.old
+    }
+
+    /// The matrix that scales a node's displacement.
+    #[inline]
+    pub fn gain(&self, i: usize) -> &DMat3 {
+        &self.gains[self.gain[i] as usize]
+    }
+
     /// New position and own velocity of a point (3.68), carried by its father.
     #[inline(always)]
     fn next_point(&self, nodes: &Nodes, i: usize, h: f64, carrier: &Carrier) -> (DVec3, DVec3) {
         let velocity = self.next_velocity(nodes, i, h);
+        let drift = self.drift(nodes, i, velocity);
         let position = nodes.position[i];
         let (next, velocity) = match carrier.turn {
-            None => (position + velocity * h, velocity),
+            None => (position + drift * h, velocity),
             Some(turn) => (
-                carrier.shift + turn * (position - carrier.from + velocity * h),
+                carrier.shift + turn * (position - carrier.from + drift * h),
                 turn * velocity,
             ),
         };

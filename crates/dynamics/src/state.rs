@@ -38,6 +38,10 @@ pub struct Nodes {
     /// Velocity of each node with all that carries it, m/s; for elements that need it.
     #[serde(skip)]
     pub carried: Vec<DVec3>,
+    /// Frames that touch something in this substep. They drift by their new velocity, so that what rests on something is at
+    /// rest when the substep ends.
+    #[serde(skip)]
+    pub touching: Vec<bool>,
     /// Where each frame will be at the end of the substep, as planned after `force` and kept
     /// up to date by every push.
     #[serde(skip)]
@@ -82,6 +86,7 @@ impl Nodes {
         self.force.resize(self.position.len(), DVec3::ZERO);
         self.carried.resize(self.position.len(), DVec3::ZERO);
         self.torque.resize(self.orientation.len(), DVec3::ZERO);
+        self.touching.resize(self.orientation.len(), false);
         self.ahead.resize(self.orientation.len(), Motion::default());
     }
 

@@ -5,7 +5,7 @@
 
 use glam::{DMat3, DQuat, DVec3};
 use trocar_dynamics::{
-    Anchor, Bodies, Cast, Field, Kinematic, Local, MassNode, Matter, MatterId, Nodes,
+    Anchor, Bodies, Cast, Field, Kinematic, Local, MassNode, Matter, MatterId, Nodes, Turning,
 };
 use trocar_math::rotation;
 
@@ -13,17 +13,20 @@ const BODIES: MatterId = MatterId(1);
 const POINTS: MatterId = MatterId(2);
 
 fn world() -> (Vec<Box<dyn Matter>>, Vec<Nodes>) {
-    let bodies = Bodies::new(&[
-        MassNode::body(0.4, DVec3::new(1e-3, 2e-3, 4e-4)),
-        MassNode::body(0.2, DVec3::new(3e-4, 2e-4, 4e-4)),
-    ]);
+    let bodies = Bodies::new(
+        &[
+            MassNode::body(0.4, DVec3::new(1e-3, 2e-3, 4e-4)),
+            MassNode::body(0.2, DVec3::new(3e-4, 2e-4, 4e-4)),
+        ],
+        Turning::default(),
+    );
     let points: Vec<MassNode> = (1..=5)
         .map(|i| MassNode::point(0.01 * f64::from(i)))
         .collect();
     let turned = rotation::from_scaled_axis(DVec3::new(0.3, 0.8, -0.5));
     let mut matters: Vec<Box<dyn Matter>> = vec![Box::new(Kinematic::default())];
     matters.push(Box::new(bodies.unwrap()));
-    matters.push(Box::new(Bodies::new(&points).unwrap()));
+    matters.push(Box::new(Bodies::new(&points, Turning::default()).unwrap()));
     let mut nodes = vec![
         Nodes::at_rest(&[(DVec3::ZERO, DQuat::IDENTITY)], &[]),
         Nodes::at_rest(&[(DVec3::X, turned), (DVec3::Y, turned * turned)], &[]),

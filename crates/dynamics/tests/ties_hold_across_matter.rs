@@ -5,9 +5,10 @@
 
 use glam::{DQuat, DVec3};
 use trocar_dynamics::{
-    Anchor, Bodies, Budget, Cast, Field, Kinematic, MassNode, Matter, MatterId, Nodes, Tie,
+    Anchor, Bodies, Bonds, Budget, Cast, Field, Kinematic, MassNode, Matter, MatterId, Nodes, Tie,
+    Turning,
     anchor::Support,
-    solve::{self, Workspace},
+    solve::{self, Touches, Workspace},
 };
 
 struct World {
@@ -20,12 +21,19 @@ struct World {
 impl World {
     /// World, a set of rigid bodies, a set of particles.
     fn new(gravity: DVec3) -> Self {
-        let bodies = Bodies::new(&[
-            MassNode::body(0.4, DVec3::new(1e-3, 2e-3, 4e-4)),
-            MassNode::body(0.2, DVec3::new(3e-4, 2e-4, 4e-4)),
-        ])
+        let bodies = Bodies::new(
+            &[
+                MassNode::body(0.4, DVec3::new(1e-3, 2e-3, 4e-4)),
+                MassNode::body(0.2, DVec3::new(3e-4, 2e-4, 4e-4)),
+            ],
+            Turning::default(),
+        )
         .unwrap();
-        let particles = Bodies::new(&[MassNode::point(0.1), MassNode::point(0.05)]).unwrap();
+        let particles = Bodies::new(
+            &[MassNode::point(0.1), MassNode::point(0.05)],
+            Turning::default(),
+        )
+        .unwrap();
         Self {
             matters: vec![
                 Box::new(Kinematic::default()),
@@ -71,8 +79,12 @@ impl World {
         let mut workspace = Workspace::default();
         let outcome = solve::aim(
             &mut cast,
-            &mut self.ties,
-            &mut [],
+            &mut Bonds {
+                ties: &mut self.ties,
+                joints: &mut [],
+                version: 0,
+            },
+            &mut Touches::default(),
             h,
             &budget,
             &mut workspace,
@@ -81,7 +93,21 @@ impl World {
         for (matter, nodes) in self.matters.iter().zip(cast.nodes.iter_mut()) {
             assert!(matter.advance(nodes, h));
         }
-        assert!(solve::correct(&mut cast, &self.ties, &budget, &mut workspace).converged);
+        let mut bonds = Bonds {
+            ties: &mut self.ties,
+            joints: &mut [],
+            version: 0,
+        };
+        assert!(
+            solve::correct(
+                &mut cast,
+                &mut bonds,
+                &mut Touches::default(),
+                &budget,
+                &mut workspace
+            )
+            .converged
+        );
     }
 
     fn gap(&mut self, tie: usize) -> DVec3 {
@@ -203,8 +229,12 @@ fn a_tie_between_two_fixed_points_gives_up_instead_of_dividing_by_zero() {
     };
     let outcome = solve::aim(
         &mut cast,
-        &mut world.ties,
-        &mut [],
+        &mut Bonds {
+            ties: &mut world.ties,
+            joints: &mut [],
+            version: 0,
+        },
+        &mut Touches::default(),
         1e-3,
         &Budget::default(),
         &mut Workspace::default(),

@@ -9,6 +9,7 @@ pub mod pose;
 pub mod real;
 pub mod rotation;
 pub mod statistics;
+pub mod symmetric;
 
 pub use bounds::Bounds;
 pub use pose::Pose;

@@ -34,16 +34,48 @@ pub fn from_axis_angle(axis: DVec3, angle: f64) -> DQuat {
 }
 
 /// Rotation about `v` by |v| rad: the exponential map.
+#[inline]
 pub fn from_scaled_axis(v: DVec3) -> DQuat {
-    let angle = v.length();
-    if angle < SMALL {
-        // sin(a/2)/a = 1/2 - a²/48 + a⁴/3840
-        let a2 = angle * angle;
-        let w = v * (0.5 - a2 / 48.0 + a2 * a2 / 3840.0);
-        return DQuat::from_xyzw(w.x, w.y, w.z, 1.0 - a2 / 8.0 + a2 * a2 / 384.0);
+    let angle2 = v.length_squared();
+    if angle2 < 1.0 {
+        // Both series in (|v|/2)², to rounding below one radian: a step's turn, and no root or division.
+        let x = 0.25 * angle2;
+        let mut s = 1.0 / 1_307_674_368_000.0;
+        for c in SINE {
+            s = c - s * x;
+        }
+        let mut c = 1.0 / 87_178_291_200.0;
+        for k in COSINE {
+            c = k - c * x;
+        }
+        let w = v * (0.5 * s);
+        return DQuat::from_xyzw(w.x, w.y, w.z, c);
     }
+    let angle = angle2.sqrt();
     from_axis_angle(v / angle, angle)
 }
+
+/// 1/(2k+1)! for k from 6 down to 0; the series of sin x / x alternates them.
+const SINE: [f64; 7] = [
+    1.0 / 6_227_020_800.0,
+    1.0 / 39_916_800.0,
+    1.0 / 362_880.0,
+    1.0 / 5_040.0,
+    1.0 / 120.0,
+    1.0 / 6.0,
+    1.0,
+];
+
+/// 1/(2k)! for k from 6 down to 0; the series of cos x alternates them.
+const COSINE: [f64; 7] = [
+    1.0 / 479_001_600.0,
+    1.0 / 3_628_800.0,
+    1.0 / 40_320.0,
+    1.0 / 720.0,
+    1.0 / 24.0,
+    1.0 / 2.0,
+    1.0,
+];
 
 /// The vector v with |v| ≤ π that [`from_scaled_axis`] turns into `q` (or into −q, the same
 /// rotation).

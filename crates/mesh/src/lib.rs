@@ -27,6 +27,7 @@
 pub mod export;
 pub mod implicit;
 mod limit;
+pub mod mass;
 mod normals;
 pub mod primitive;
 pub mod read;
@@ -37,6 +38,7 @@ mod topology;
 mod weld;
 
 pub use limit::{MAX_COORDINATE, MAX_FILE_BYTES, MAX_TRIANGLES, MAX_VERTICES};
+pub use mass::{MassError, MassProperties};
 pub use normals::normals_into;
 pub use read::{Format, MeshError, ParseError, read};
 pub use repair::Repair;

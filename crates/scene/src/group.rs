@@ -2,14 +2,16 @@
 
 use crate::{
     build::{Model, substeps},
-    report::Clock,
+    collisions::Collisions,
+    report::{Clock, Stage as Lap},
 };
 use glam::DVec3;
 use trocar_collide::{Capsule, Patch, Touch};
 use trocar_dynamics::{
-    Anchor, Budget, Cast, Contact, Field, Kinematic, Local, Lock, Masses, MatterId, Nodes, Outcome,
-    Point, Pull, State, Tie,
-    solve::{self, Workspace},
+    Anchor, BodyContact, Bonds, Budget, Cast, Contact, Crew, Field, Joint, Kinematic, Local, Lock,
+    Masses, MatterId, Nodes, Outcome, Point, Pull, State, Tie,
+    joint::Memory,
+    solve::{self, Touches, Workspace},
 };
 use trocar_math::Pose;
 use trocar_soft::Hyper;
@@ -18,6 +20,9 @@ use trocar_tools::{Handle, grasper::PARTS};
 /// Tissue this near (m) to a hull is watched although the tool alone would not reach it in the substep:
 /// tissue moves as well.
 const WATCH: f64 = 1e-3;
+
+/// A substep whose joints can't be solved is halved at most so often.
+const MOST_HALVINGS: u32 = 6;
 
 /// Matter that went bad this often is frozen.
 const PATIENCE: u32 = 3;
@@ -65,12 +70,29 @@ impl Motion {
 /// One substep.
 #[derive(Clone, Copy, Debug)]
 pub struct Sub {
-    /// Which one.
-    index: u32,
-    /// Of how many.
-    count: u32,
+    /// Where it begins and ends, as fractions of the step.
+    from: f64,
+    to: f64,
     /// Its length, s.
     pub h: f64,
+    /// How often it was halved.
+    depth: u32,
+    /// What error its joints had when it was twice as long, m.
+    error: f64,
+}
+
+impl Sub {
+    fn halves(&self, error: f64) -> [Self; 2] {
+        let middle = 0.5 * (self.from + self.to);
+        let (h, depth) = (0.5 * self.h, self.depth + 1);
+        [(self.from, middle), (middle, self.to)].map(|(from, to)| Self {
+            from,
+            to,
+            h,
+            depth,
+            error,
+        })
+    }
 }
 
 /// What all groups read during a step.
@@ -89,6 +111,8 @@ pub struct Stage<'a> {
     pub time: f64,
     /// How hard to solve.
     pub budget: Budget,
+    /// Threads for the contacts of a large group; none if they work on other groups.
+    pub crew: Option<&'a Crew>,
 }
 
 /// Connected matter with all that acts on it.
@@ -105,6 +129,14 @@ pub struct Group {
     pub ties: Vec<Tie>,
     /// How many of the ties are the scene's.
     pub scene_ties: usize,
+    /// Joints of the scene.
+    pub joints: Vec<Joint>,
+    /// Changes whenever what is tied to what does.
+    pub version: u64,
+    /// Substeps that were halved in this step because joints could not be solved.
+    pub halvings: u32,
+    /// Where its rigid bodies touch.
+    pub collisions: Option<Collisions>,
     /// Force at each instrument's tip, N, summed over the step.
     pub reactions: Vec<DVec3>,
     /// Time spent in each stage.
@@ -127,6 +159,8 @@ pub struct Group {
     capsules: Vec<Capsule>,
     poses: Vec<[Pose; PARTS]>,
     workspace: Workspace,
+    /// Velocities and spins before the mouse pulled.
+    before: Vec<(Vec<DVec3>, Vec<DVec3>)>,
 }
 
 impl Group {
@@ -162,6 +196,15 @@ impl Group {
             skins,
             scene_ties: ties.len(),
             ties,
+            joints: model
+                .joints
+                .iter()
+                .filter(|j| j.anchors().flatten().any(|a| within(a.matter)))
+                .cloned()
+                .collect(),
+            version: 0,
+            halvings: 0,
+            collisions: Collisions::new(model).filter(|_| model.bodies.is_some_and(within)),
             reactions: vec![DVec3::ZERO; model.tools.len()],
             clock: Clock::start(),
             aim: Outcome::default(),
@@ -182,11 +225,18 @@ impl Group {
             capsules: Vec::new(),
             poses: Vec::new(),
             workspace: Workspace::default(),
+            before: Vec::new(),
         }
+    }
+
+    /// Has the joints looked at anew: what is tied to what has changed.
+    pub fn replan(&mut self) {
+        self.version += 1;
     }
 
     /// Takes over a new bound on the substep, s.
     pub fn set_stable(&mut self, stable: f64) {
+        self.replan();
         self.stable = stable;
     }
 
@@ -208,13 +258,31 @@ impl Group {
 
     /// Number of contacts in the last substep.
     pub fn contacts(&self) -> usize {
-        self.contacts.len()
+        self.contacts.len() + self.body_contacts().len()
+    }
+
+    /// Contacts of bodies in the last substep.
+    pub fn body_contacts(&self) -> &[BodyContact] {
+        self.collisions.as_ref().map_or(&[], |c| &c.list)
     }
 
     /// Shows each contact of the last substep and its force, N.
     pub fn see_contacts(&self, mut see: impl FnMut(&Contact, f64)) {
         for contact in &self.contacts {
             see(contact, contact.impulse / self.h);
+        }
+        for contact in self.body_contacts() {
+            let [a, b] = [(contact.a, 0), (contact.b, 1)]
+                .map(|((matter, node), k)| Anchor::frame(matter, node, contact.at[k]));
+            let impulse = contact.normal.dot(contact.total);
+            let shown = Contact {
+                a,
+                b,
+                normal: contact.normal,
+                distance: 0.0,
+                impulse,
+            };
+            see(&shown, impulse / self.h);
         }
     }
 
@@ -232,6 +300,7 @@ impl Group {
         };
         self.correct = self.aim;
         self.fallen.clear();
+        self.halvings = 0;
         self.clock = Clock::start();
         let reach = self.place_tools(stage, 0.0, 1.0) + 2.0 * WATCH;
         let first = self.nodes.len() - self.members.len();
@@ -262,23 +331,57 @@ impl Group {
         motion
     }
 
-    /// The substeps of this step.
-    pub fn substeps(&self, dt: f64) -> impl Iterator<Item = Sub> + use<> {
-        let count = self.substep_count(dt);
-        (0..count).map(move |index| Sub {
-            index,
-            count,
-            h: dt / f64::from(count),
-        })
+    /// All substeps of this step.
+    pub fn step(&mut self, stage: &Stage<'_>) {
+        let count = self.substep_count(stage.dt);
+        for index in 0..count {
+            self.substep(
+                stage,
+                Sub {
+                    from: f64::from(index) / f64::from(count),
+                    to: f64::from(index + 1) / f64::from(count),
+                    h: stage.dt / f64::from(count),
+                    depth: 0,
+                    error: f64::INFINITY,
+                },
+            );
+        }
+        self.settle(stage);
+    }
+
+    /// After the step: which bodies sleep.
+    pub fn settle(&mut self, stage: &Stage<'_>) {
+        if let (Some(collisions), Some(bodies)) = (&mut self.collisions, stage.model.bodies) {
+            let nodes = &mut self.nodes[stage.slot[bodies.index()] as usize];
+            collisions.settle(stage.model, nodes, stage.dt);
+        }
+    }
+
+    /// One substep; or its two halves, if its joints lead nowhere (B94).
+    fn substep(&mut self, stage: &Stage<'_>, sub: Sub) {
+        self.detect(stage, sub);
+        self.clock.lap(Lap::Detect);
+        self.force(stage, sub);
+        self.clock.lap(Lap::Force);
+        let solved = self.aim(stage, sub);
+        self.clock.lap(Lap::Aim);
+        if let Err(error) = solved {
+            self.halvings += 1;
+            let halves = sub.halves(error);
+            return halves
+                .into_iter()
+                .for_each(|half| self.substep(stage, half));
+        }
+        self.advance(stage, sub);
+        self.clock.lap(Lap::Advance);
+        self.correct(stage);
+        self.clock.lap(Lap::Correct);
     }
 
     /// Contacts at the start of the substep, watched as far as the tools move in it.
-    pub fn detect(&mut self, stage: &Stage<'_>, sub: Sub) {
+    fn detect(&mut self, stage: &Stage<'_>, sub: Sub) {
         self.h = sub.h;
-        let (from, to) = (
-            f64::from(sub.index) / f64::from(sub.count),
-            f64::from(sub.index + 1) / f64::from(sub.count),
-        );
+        let (from, to) = (sub.from, sub.to);
         let motion = self.place_tools(stage, from, to);
         for (t, (tool, moves)) in stage.model.tools.iter().zip(stage.motions).enumerate() {
             let ahead = tool.grasper.poses(&moves.at(to));
@@ -289,6 +392,8 @@ impl Group {
                 sub.h,
             );
         }
+        self.lead_fixtures(stage, sub);
+        self.detect_bodies(stage, sub);
         self.contacts.clear();
         self.keys.clear();
         for skin in &mut self.skins {
@@ -336,9 +441,76 @@ impl Group {
         }
     }
 
+    /// Bodies whose motion is prescribed go their way.
+    fn lead_fixtures(&mut self, stage: &Stage<'_>, sub: Sub) {
+        let Some(fixtures) = stage.model.fixtures else {
+            return;
+        };
+        let at = |node: usize, fraction: f64| {
+            stage.model.fixture(node, stage.time + fraction * stage.dt)
+        };
+        let nodes = &mut self.nodes[fixtures.index()];
+        for node in 0..nodes.frames() {
+            Kinematic::lead_one(nodes, node, &at(node, sub.from), &at(node, sub.to), sub.h);
+        }
+    }
+
+    /// Contacts of rigid bodies; what strikes another rebounds.
+    fn detect_bodies(&mut self, stage: &Stage<'_>, sub: Sub) {
+        let Some(collisions) = &mut self.collisions else {
+            return;
+        };
+        for pull in stage.pulls {
+            if let (true, Local::Frame(node, _)) = (
+                Some(pull.anchor.matter) == stage.model.bodies,
+                pull.anchor.at,
+            ) {
+                collisions.wake(node as usize);
+            }
+        }
+        let nodes = &self.nodes;
+        let share = |m: MatterId| &nodes[stage.slot[m.index()] as usize];
+        collisions.detect(stage.model, share, sub.h, stage.crew);
+        if let Some(bodies) = stage.model.bodies {
+            let touching = &mut self.nodes[stage.slot[bodies.index()] as usize].touching;
+            touching.fill(false);
+            for (matter, node) in collisions.list.iter().flat_map(|c| [c.a, c.b]) {
+                if matter == bodies {
+                    touching[node as usize] = true;
+                }
+            }
+        }
+        if collisions.list.iter().any(|c| c.restitution > 0.0) {
+            let mut cast = Cast {
+                matters: &stage.model.matters,
+                slot: stage.slot,
+                nodes: &mut self.nodes,
+            };
+            // The speed that falling through the watched gap would give (B81), or a substep of gravity.
+            let g = stage.model.gravity.length();
+            let slow = (2.0 * g * 1e-4).sqrt().max(2.0 * g * sub.h);
+            solve::rebound(
+                &mut cast,
+                &mut Bonds {
+                    ties: &mut self.ties,
+                    joints: &mut self.joints,
+                    version: self.version,
+                },
+                &mut Touches {
+                    tissue: &mut [],
+                    bodies: &mut collisions.list,
+                    crew: stage.crew,
+                },
+                (sub.h, slow),
+                &stage.budget,
+                &mut self.workspace,
+            );
+        }
+    }
+
     /// Forces on every node, hyper nodes included.
-    pub fn force(&mut self, stage: &Stage<'_>, sub: Sub) {
-        let time = stage.time + f64::from(sub.index) * sub.h;
+    fn force(&mut self, stage: &Stage<'_>, sub: Sub) {
+        let time = stage.time + sub.from * stage.dt;
         let field = Field {
             time,
             gravity: stage.model.gravity,
@@ -348,6 +520,14 @@ impl Group {
             stage.model.matters[m.index()].force(nodes, &field);
             if self.bad[k] >= PATIENCE {
                 freeze(nodes);
+            }
+            if let (Some(collisions), true) = (&self.collisions, Some(*m) == stage.model.bodies) {
+                for (i, _) in collisions.rest.iter().enumerate().filter(|r| r.1.asleep) {
+                    nodes.velocity[i] = DVec3::ZERO;
+                    nodes.spin[i] = DVec3::ZERO;
+                    nodes.force[i] = DVec3::ZERO;
+                    nodes.torque[i] = DVec3::ZERO;
+                }
             }
         }
         for hyper in &self.hypers {
@@ -360,8 +540,18 @@ impl Group {
     }
 
     /// Impulses that put ties together and contacts on their hulls at the end of the substep. The mouse pulls before them: it
-    /// needs the plan that `force` ends with, and whatever it does, ties and contacts must hold after it.
-    pub fn aim(&mut self, stage: &Stage<'_>, sub: Sub) {
+    /// needs the plan that `force` ends with, and whatever it does, ties and contacts must hold after it. An error (that of the
+    /// joints, m) if they can't be solved in a substep this long; all is then as before.
+    fn aim(&mut self, stage: &Stage<'_>, sub: Sub) -> Result<(), f64> {
+        let first = self.nodes.len() - self.members.len();
+        if !stage.pulls.is_empty() {
+            self.before
+                .resize_with(self.members.len(), Default::default);
+            for (kept, nodes) in self.before.iter_mut().zip(&self.nodes[first..]) {
+                kept.0.clone_from(&nodes.velocity);
+                kept.1.clone_from(&nodes.spin);
+            }
+        }
         let mut cast = Cast {
             matters: &stage.model.matters,
             slot: stage.slot,
@@ -385,12 +575,38 @@ impl Group {
         }
         let outcome = solve::aim(
             &mut cast,
-            &mut self.ties,
-            &mut self.contacts,
+            &mut Bonds {
+                ties: &mut self.ties,
+                joints: &mut self.joints,
+                version: self.version,
+            },
+            &mut Touches {
+                tissue: &mut self.contacts,
+                bodies: self.collisions.as_mut().map_or(&mut [], |c| &mut c.list),
+                crew: stage.crew,
+            },
             sub.h,
-            &stage.budget,
+            &Budget {
+                // Once or twice may be chance.
+                before: if sub.depth < 3 {
+                    f64::INFINITY
+                } else {
+                    sub.error
+                },
+                may_fail: sub.depth < MOST_HALVINGS,
+                ..stage.budget
+            },
             &mut self.workspace,
         );
+        if outcome.refused {
+            if !stage.pulls.is_empty() {
+                for (kept, nodes) in self.before.iter().zip(&mut self.nodes[first..]) {
+                    nodes.velocity.clone_from(&kept.0);
+                    nodes.spin.clone_from(&kept.1);
+                }
+            }
+            return Err(outcome.error);
+        }
         worst(&mut self.aim, &outcome);
         self.warm.clear();
         let found = self.keys.iter().zip(&self.contacts);
@@ -419,10 +635,11 @@ impl Group {
             self.reactions[t] +=
                 stage.model.tools[t].grasper.at_tip(&poses[0], impulse, at) / stage.dt;
         }
+        Ok(())
     }
 
     /// Everything moves once.
-    pub fn advance(&mut self, stage: &Stage<'_>, sub: Sub) {
+    fn advance(&mut self, stage: &Stage<'_>, sub: Sub) {
         for k in 0..self.members.len() {
             if self.bad[k] >= PATIENCE {
                 continue;
@@ -444,8 +661,9 @@ impl Group {
     }
 
     /// Relative velocities of ties.
-    pub fn correct(&mut self, stage: &Stage<'_>) {
-        if self.ties.is_empty() {
+    fn correct(&mut self, stage: &Stage<'_>) {
+        let free = self.ties.is_empty() && self.joints.is_empty() && self.collisions.is_none();
+        if free || !stage.budget.correct {
             return;
         }
         let mut cast = Cast {
@@ -453,8 +671,26 @@ impl Group {
             slot: stage.slot,
             nodes: &mut self.nodes,
         };
-        let outcome = solve::correct(&mut cast, &self.ties, &stage.budget, &mut self.workspace);
+        let mut bonds = Bonds {
+            ties: &mut self.ties,
+            joints: &mut self.joints,
+            version: self.version,
+        };
+        let outcome = solve::correct(
+            &mut cast,
+            &mut bonds,
+            &mut Touches {
+                tissue: &mut [],
+                bodies: self.collisions.as_mut().map_or(&mut [], |c| &mut c.list),
+                crew: stage.crew,
+            },
+            &stage.budget,
+            &mut self.workspace,
+        );
         worst(&mut self.correct, &outcome);
+        if let Some(collisions) = &mut self.collisions {
+            collisions.keep();
+        }
         // Between here and the next `advance` nobody looks at velocities again.
         for k in 0..self.members.len() {
             let nodes = &self.nodes[stage.slot[self.members[k].index()] as usize];
@@ -469,14 +705,35 @@ impl Group {
     fn quarantine(&mut self, stage: &Stage<'_>, k: usize) {
         let m = self.members[k];
         let nodes = &mut self.nodes[stage.slot[m.index()] as usize];
-        nodes.copy_from(&stage.model.start[m.index()]);
-        freeze(nodes);
-        self.bad[k] += 1;
+        if Some(m) == stage.model.bodies {
+            // Bodies do not hang together as a net does: only those that went bad are put back.
+            let start = &stage.model.start[m.index()];
+            for i in 0..nodes.len() {
+                if !is_sound(nodes, i) {
+                    put_back(nodes, start, i);
+                    if let Some(collisions) = &mut self.collisions {
+                        collisions.wake(i);
+                    }
+                }
+            }
+        } else {
+            nodes.copy_from(&stage.model.start[m.index()]);
+            freeze(nodes);
+            self.bad[k] += 1;
+        }
+        if let Some(collisions) = &mut self.collisions {
+            collisions.warm.clear();
+        }
         self.fallen.push(m);
         // What threw it must not throw it again.
         for tie in &mut self.ties {
             if tie.a.matter == m || tie.b.matter == m {
                 tie.impulse = DVec3::ZERO;
+            }
+        }
+        for joint in &mut self.joints {
+            if joint.anchors().flatten().any(|a| a.matter == m) {
+                joint.memory = Memory::default();
             }
         }
         self.warm.retain(|w| w.0 != m);
@@ -518,6 +775,27 @@ fn can_be_pulled(model: &Model, anchor: &Anchor) -> bool {
     model.has(anchor) && !(lever && model.tissues.iter().any(|t| t.matter == anchor.matter))
 }
 
+/// True if a node's numbers are numbers and it is still in the world.
+fn is_sound(nodes: &Nodes, i: usize) -> bool {
+    let mut sum = nodes.position[i] + nodes.velocity[i];
+    if let (Some(q), Some(spin)) = (nodes.orientation.get(i), nodes.spin.get(i)) {
+        sum += *spin + q.xyz() * q.w;
+    }
+    sum.is_finite() && Masses::is_in_world(nodes.position[i])
+}
+
+/// Puts a node back where it started, at rest.
+fn put_back(nodes: &mut Nodes, start: &Nodes, i: usize) {
+    nodes.position[i] = start.position[i];
+    nodes.velocity[i] = DVec3::ZERO;
+    nodes.force[i] = DVec3::ZERO;
+    if i < nodes.frames() {
+        nodes.orientation[i] = start.orientation[i];
+        nodes.spin[i] = DVec3::ZERO;
+        nodes.torque[i] = DVec3::ZERO;
+    }
+}
+
 /// Takes all motion and force out of a share.
 fn freeze(nodes: &mut Nodes) {
     nodes.velocity.fill(DVec3::ZERO);
@@ -530,4 +808,7 @@ fn worst(all: &mut Outcome, new: &Outcome) {
     all.iterations = all.iterations.max(new.iterations);
     all.error = all.error.max(new.error);
     all.converged &= new.converged;
+    all.redundant = all.redundant.max(new.redundant);
+    all.failed |= new.failed;
+    all.wild |= new.wild;
 }

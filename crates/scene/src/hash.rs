@@ -45,6 +45,25 @@ impl Simulation {
             for tie in &group.ties[..group.scene_ties] {
                 hash.vectors(&[tie.impulse]);
             }
+            for joint in &group.joints {
+                hash.numbers(&joint.memory.impulses);
+                hash.numbers(&joint.memory.feet);
+                joint.memory.controls.iter().for_each(|c| hash.numbers(c));
+            }
+            if let Some(collisions) = &group.collisions {
+                for given in &collisions.warm {
+                    let (pair, part, point) = given.key;
+                    for n in [pair, part, point].as_flattened() {
+                        hash.count(u64::from(*n));
+                    }
+                    hash.vectors(&given.impulses);
+                    hash.vectors(&[given.at]);
+                }
+                for rest in &collisions.rest {
+                    hash.number(rest.calm);
+                    hash.count(u64::from(rest.asleep));
+                }
+            }
             group.bad.iter().for_each(|n| hash.count(u64::from(*n)));
             for (matter, capsule, corners, impulse) in &group.warm {
                 hash.count(u64::from(matter.0) << 32 | u64::from(*capsule));

@@ -5,6 +5,7 @@
 //! every input, so that a replay gives the same hash, step for step.
 
 pub mod build;
+mod collisions;
 pub mod energy;
 pub mod event;
 pub mod file;

@@ -1,6 +1,6 @@
 //! Reading a scene file with everything it includes.
 
-use crate::file::SceneFile;
+use crate::file::{FormSpec, SceneFile, World};
 use serde::{Deserialize, Serialize};
 use std::{
     fmt,
@@ -11,10 +11,13 @@ use trocar_mesh::{Format, Surface};
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Largest scene file, bytes. A scene is text that people write.
-const MAX_SCENE: u64 = 4 << 20;
+const MAX_SCENE: u64 = 64 << 20;
 
 /// Largest mesh a scene may include, bytes.
 const MAX_MESH: u64 = 256 << 20;
+
+/// The largest world, m.
+const MAX_REACH: f64 = 1e4;
 
 /// Most scene files in one scene.
 const MAX_FILES: usize = 64;
@@ -126,6 +129,8 @@ pub struct Source {
     text: String,
     /// What it says.
     pub file: SceneFile,
+    /// How far coordinates of the scene may lie from its origin, m.
+    pub reach: f64,
 }
 
 impl Source {
@@ -218,6 +223,18 @@ impl Scene {
             meshes: Vec::new(),
         };
         scene.add(shelf, name, &mut Vec::new())?;
+        let worlds = scene.sources.iter().filter_map(|s| s.file.world);
+        // What is no number must not hide behind one that is.
+        let larger = |a: f64, b: f64| if b.is_nan() || b > a { b } else { a };
+        let reach = worlds.map(|w| w.reach).fold(World::default().reach, larger);
+        if reach.is_nan() || reach > MAX_REACH {
+            return Err(scene.main().error(
+                &[Key::Name("world"), Key::Name("reach")],
+                format!("a reach of {reach} m is too far"),
+                format!("Choose at most {MAX_REACH} m."),
+            ));
+        }
+        scene.sources.iter_mut().for_each(|s| s.reach = reach);
         scene.read_meshes(shelf)?;
         Ok(scene)
     }
@@ -264,6 +281,7 @@ impl Scene {
             shown: name.into(),
             text,
             file,
+            reach: World::default().reach,
         };
         open.push(name.into());
         for (i, include) in source.file.include.iter().enumerate() {
@@ -295,9 +313,16 @@ impl Scene {
 
     fn read_meshes(&mut self, shelf: &Shelf<'_>) -> Result<(), SceneError> {
         for source in &self.sources {
-            for (i, scenery) in source.file.scenery.iter().enumerate() {
-                let Some(mesh) = &scenery.mesh else { continue };
-                let at = [Key::Name("scenery"), Key::Index(i), Key::Name("mesh")];
+            let of_scenery = source.file.scenery.iter().enumerate().filter_map(|(i, s)| {
+                let at = vec![Key::Name("scenery"), Key::Index(i), Key::Name("mesh")];
+                Some((at, s.mesh.as_ref()?))
+            });
+            let of_bodies = source.file.body.iter().enumerate().flat_map(|(i, body)| {
+                let at = vec![Key::Name("body"), Key::Index(i), Key::Name("form")];
+                let forms = body.form.as_ref().map(FormSpec::meshes).unwrap_or_default();
+                forms.into_iter().map(move |mesh| (at.clone(), mesh))
+            });
+            for (at, mesh) in of_scenery.chain(of_bodies) {
                 let name = joined(&source.name, mesh).ok_or_else(|| outside(source, &at, mesh))?;
                 if self.meshes.iter().any(|m| m.0 == name) {
                     continue;
@@ -313,7 +338,7 @@ impl Scene {
         Ok(())
     }
 
-    /// A mesh that scenery of `source` includes as `mesh`.
+    /// A mesh that scenery or a body of `source` includes as `mesh`.
     pub fn mesh(&self, source: &Source, mesh: &str) -> Option<&Surface> {
         let name = joined(&source.name, mesh)?;
         self.meshes.iter().find(|m| m.0 == name).map(|m| &m.1)

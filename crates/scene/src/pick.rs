@@ -48,18 +48,25 @@ impl Simulation {
                 }
             }
         }
-        if let Some(bodies) = self.model.bodies {
-            let nodes = &self.state.nodes[bodies.index()];
-            for (z, look) in self.model.looks.iter().enumerate() {
-                let frame = pose(nodes, z);
-                let (from, along) = (frame.local(origin), frame.rotation.conjugate() * direction);
-                if let Some(distance) = ray::cuboid(from, along, look.half_extents.into()) {
-                    let anchor = Anchor::frame(bodies, z as u32, from + along * distance);
+        for look in &self.model.looks {
+            let (matter, node) = look.at;
+            let frame = pose(&self.state.nodes[matter.index()], node as usize);
+            let (from, along) = (frame.local(origin), frame.rotation.conjugate() * direction);
+            let surface = &look.surface;
+            for triangle in &surface.triangles {
+                let corners = triangle.map(|n| surface.positions[n as usize]);
+                if let Some((distance, _)) = ray::triangle(from, along, corners)
+                    && Some(matter) == self.model.bodies
+                {
+                    let anchor = Anchor::frame(matter, node, from + along * distance);
                     offer(distance, anchor, look.name.as_str());
                 }
             }
+        }
+        if let Some(bodies) = self.model.bodies {
+            let nodes = &self.state.nodes[bodies.index()];
             for (k, name) in self.model.particles.iter().enumerate() {
-                let n = self.model.looks.len() + k;
+                let n = nodes.frames() + k;
                 if let Some(distance) = ray::ball(origin, direction, nodes.position[n], PARTICLE) {
                     offer(distance, Anchor::node(bodies, n as u32), name.as_str());
                 }

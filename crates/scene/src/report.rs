@@ -112,6 +112,8 @@ pub struct StepReport {
     pub timings: Timings,
     /// Substeps of the group that needed most.
     pub substeps: u32,
+    /// Substeps that were halved because their joints could not be solved.
+    pub halvings: u32,
     /// Contacts in the last substep.
     pub contacts: usize,
     /// The worst outcome of `aim`: error in m.

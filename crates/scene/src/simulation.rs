@@ -153,6 +153,8 @@ impl Simulation {
         self.lend();
         clock.lap(Stage::Input);
 
+        // Many bodies touch each other in one group: there the threads are wanted inside it.
+        let crowded = self.model.colliders.len() > WORTH_SHARING;
         let stage = GroupStage {
             model: &self.model,
             slot: &self.slot,
@@ -162,26 +164,22 @@ impl Simulation {
             time: self.state.time,
             budget: Budget {
                 iterations: input.iterations.clamp(1, MAX_ITERATIONS),
+                sweeps: self.model.rules.sweeps,
+                position: self.model.rules.tolerance,
+                velocity: 2.0 * self.model.rules.tolerance,
+                method: self.model.rules.method,
                 ..Budget::default()
             },
+            crew: (crowded && self.crew.threads() > 1).then_some(&self.crew),
         };
         let step_group = |group: &mut Group| {
             group.gather(&stage);
             group.clock.lap(Stage::Broad);
-            for sub in group.substeps(dt) {
-                group.detect(&stage, sub);
-                group.clock.lap(Stage::Detect);
-                group.force(&stage, sub);
-                group.clock.lap(Stage::Force);
-                group.aim(&stage, sub);
-                group.clock.lap(Stage::Aim);
-                group.advance(&stage, sub);
-                group.clock.lap(Stage::Advance);
-                group.correct(&stage);
-                group.clock.lap(Stage::Correct);
-            }
+            group.step(&stage);
         };
-        if self.model.start.iter().map(Nodes::len).sum::<usize>() > WORTH_SHARING {
+        if stage.crew.is_none()
+            && self.model.start.iter().map(Nodes::len).sum::<usize>() > WORTH_SHARING
+        {
             self.crew
                 .each(&mut self.groups, |_, group| step_group(group));
         } else {
@@ -204,7 +202,7 @@ impl Simulation {
     pub fn idle_input(&self) -> Input {
         Input {
             dt: self.model.step,
-            iterations: Budget::default().iterations,
+            iterations: self.model.rules.iterations,
             handles: self.handles.clone(),
             endoscope: self.endoscope,
             pulls: Vec::new(),
@@ -358,6 +356,7 @@ impl Simulation {
 
     /// Tells surfaces and nets what is held.
     pub(crate) fn mark_held(&mut self) {
+        self.groups.iter_mut().for_each(Group::replan);
         for skin in self.groups.iter_mut().flat_map(|g| &mut g.skins) {
             skin.held.clear();
             for (t, grip) in self.grips.iter().enumerate() {
@@ -391,8 +390,17 @@ impl Simulation {
                 nodes.orientation[z] = pose.rotation;
             }
         }
+        if let Some(fixtures) = self.model.fixtures {
+            for node in 0..self.model.courses.len() {
+                let now = self.model.fixture(node, self.state.time);
+                let nodes = &mut self.state.nodes[fixtures.index()];
+                nodes.position[node] = now.position;
+                nodes.orientation[node] = now.rotation;
+            }
+        }
         let report = &mut self.report;
         report.substeps = 0;
+        report.halvings = 0;
         report.contacts = 0;
         report.aim = trocar_dynamics::Outcome {
             converged: true,
@@ -409,7 +417,10 @@ impl Simulation {
                 all.iterations = all.iterations.max(one.iterations);
                 all.error = all.error.max(one.error);
                 all.converged &= one.converged;
+                all.redundant += one.redundant;
+                all.failed |= one.failed;
             }
+            report.halvings += group.halvings;
         }
     }
 

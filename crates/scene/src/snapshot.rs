@@ -1,14 +1,18 @@
 //! Snapshots: everything the next step reads that the scene file does not determine.
 
-use crate::{Simulation, group::Warm};
+use crate::{
+    Simulation,
+    collisions::{Given, Rest},
+    group::Warm,
+};
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use trocar_collide::patch::Side;
-use trocar_dynamics::{Local, Nodes, State, TieKind};
+use trocar_dynamics::{Local, Nodes, State, TieKind, joint::Memory};
 use trocar_tools::{EndoscopeHandle, Grip, Handle, grasper::PARTS, grip::Hold};
 
-const MAGIC: &[u8; 8] = b"TROCSNP2";
+const MAGIC: &[u8; 8] = b"TROCSNP3";
 
 /// No grip bears more than this, N.
 const MAX_FORCE: f64 = 1e6;
@@ -16,8 +20,8 @@ const MAX_FORCE: f64 = 1e6;
 /// Nothing is held farther from an instrument's hinge than this, m.
 const MAX_REACH: f64 = 1.0;
 
-/// No tie or contact of one substep has passed on more than this, N·s: a blow of a tonne at 1 m/s.
-const MAX_IMPULSE: f64 = 1e3;
+/// No tie or contact of one substep has passed on more than this, N·s: a blow of a tonne at 1000 m/s.
+const MAX_IMPULSE: f64 = 1e6;
 
 /// Why a snapshot can't be taken up.
 #[derive(Debug, Error, PartialEq, Eq)]
@@ -33,8 +37,24 @@ pub enum SnapshotError {
     OtherScene,
 }
 
-/// Of a group: impulses of its ties, how often members went bad, sides of its surfaces, its contacts.
-type GroupPart = (Vec<DVec3>, Vec<u32>, Vec<Vec<Side>>, Vec<Warm>);
+/// Of a group.
+#[derive(Serialize, Deserialize)]
+struct GroupPart {
+    /// Impulses of its ties.
+    ties: Vec<DVec3>,
+    /// What its joints remember.
+    joints: Vec<Memory>,
+    /// How often members went bad.
+    bad: Vec<u32>,
+    /// Sides of its surfaces.
+    sides: Vec<Vec<Side>>,
+    /// Its contacts with instruments.
+    warm: Vec<Warm>,
+    /// Its contacts between bodies.
+    pressed: Vec<Given>,
+    /// How its bodies rest.
+    rest: Vec<Rest>,
+}
 
 #[derive(Serialize, Deserialize)]
 struct Snapshot {
@@ -63,10 +83,14 @@ impl Simulation {
             grips: grips.to_vec(),
             groups: groups
                 .iter()
-                .map(|g| {
-                    let impulses = g.ties[..g.scene_ties].iter().map(|t| t.impulse).collect();
-                    let sides = g.skins.iter().map(|s| s.patch.sides().to_vec()).collect();
-                    (impulses, g.bad.clone(), sides, g.warm.clone())
+                .map(|g| GroupPart {
+                    ties: g.ties[..g.scene_ties].iter().map(|t| t.impulse).collect(),
+                    joints: g.joints.iter().map(|j| j.memory.clone()).collect(),
+                    bad: g.bad.clone(),
+                    sides: g.skins.iter().map(|s| s.patch.sides().to_vec()).collect(),
+                    warm: g.warm.clone(),
+                    pressed: g.collisions.as_ref().map_or(vec![], |c| c.warm.clone()),
+                    rest: g.collisions.as_ref().map_or(vec![], |c| c.rest.clone()),
                 })
                 .collect(),
         };
@@ -108,14 +132,21 @@ impl Simulation {
             snapshot.endoscope,
             snapshot.grips,
         );
-        for (group, (impulses, bad, sides, warm)) in groups.iter_mut().zip(snapshot.groups) {
-            for (tie, impulse) in group.ties.iter_mut().zip(impulses) {
+        for (group, part) in groups.iter_mut().zip(snapshot.groups) {
+            for (tie, impulse) in group.ties.iter_mut().zip(part.ties) {
                 tie.impulse = impulse;
             }
-            group.bad = bad;
-            group.warm = warm;
-            for (skin, sides) in group.skins.iter_mut().zip(sides) {
+            for (joint, memory) in group.joints.iter_mut().zip(part.joints) {
+                joint.memory = memory;
+            }
+            group.bad = part.bad;
+            group.warm = part.warm;
+            for (skin, sides) in group.skins.iter_mut().zip(part.sides) {
                 skin.patch.set_sides(&sides);
+            }
+            if let Some(collisions) = &mut group.collisions {
+                collisions.warm = part.pressed;
+                collisions.rest = part.rest;
             }
         }
         Ok(())
@@ -155,21 +186,25 @@ impl Simulation {
                 .iter()
                 .all(|(p, value)| self.objection(*p, *value).is_none());
         let same_groups = groups.len() == snapshot.groups.len()
-            && groups
-                .iter()
-                .zip(&snapshot.groups)
-                .all(|(g, (impulses, bad, sides, warm))| {
-                    impulses.len() == g.scene_ties
-                        && impulses.iter().all(is_impulse)
-                        && warm.is_sorted_by_key(|w| (w.0, w.1, w.2))
-                        && warm.iter().all(|w| (0.0..=MAX_IMPULSE).contains(&w.3))
-                        && bad.len() == g.members.len()
-                        && sides.len() == g.skins.len()
-                        && g.skins.iter().zip(sides).all(|(skin, sides)| {
-                            let last = (tools.len() * PARTS, skin.patch.triangles().len());
-                            are_sides(sides, last)
-                        })
-                });
+            && groups.iter().zip(&snapshot.groups).all(|(g, part)| {
+                part.ties.len() == g.scene_ties
+                    && part.ties.iter().all(is_impulse)
+                    && part.joints.len() == g.joints.len()
+                    && (g.joints.iter().zip(&part.joints))
+                        .all(|(joint, memory)| joint.can_remember(memory, MAX_IMPULSE))
+                    && part.warm.is_sorted_by_key(|w| (w.0, w.1, w.2))
+                    && part.warm.iter().all(|w| (0.0..=MAX_IMPULSE).contains(&w.3))
+                    && part.bad.len() == g.members.len()
+                    && part.sides.len() == g.skins.len()
+                    && g.skins.iter().zip(&part.sides).all(|(skin, sides)| {
+                        let last = (tools.len() * PARTS, skin.patch.triangles().len());
+                        are_sides(sides, last)
+                    })
+                    && match &g.collisions {
+                        None => part.pressed.is_empty() && part.rest.is_empty(),
+                        Some(c) => c.can_take(&part.pressed, &part.rest, MAX_IMPULSE),
+                    }
+            });
         let held = tools.iter().zip(&snapshot.grips).all(|(tool, grip)| {
             grip.jaw.is_finite()
                 && grip.load.length() <= MAX_FORCE

@@ -309,8 +309,8 @@ fn a_file_that_is_no_text_is_refused_as_a_whole() {
     check("empty", &read(b""), Some((1, 1)), "missing field `trocar`");
     check("binary", &read(&[0; 64]), Some((1, 0)), "");
     let mut large = GOOD.to_string();
-    large += &"# padding\n".repeat((5 << 20) / 10);
-    check("large", &read(large.as_bytes()), None, "more than 4194304");
+    large += &"# padding\n".repeat((65 << 20) / 10);
+    check("large", &read(large.as_bytes()), None, "more than 67108864");
     let error = refused(Scene::from_bundle(&Bundle::default()));
     check("no file", &error, None, "no scene");
 }
@@ -412,7 +412,7 @@ fn includes_that_cannot_be_read_are_the_includers_mistake() {
         "latin.toml: it is not UTF-8",
     );
 
-    let padding = vec![b'#'; 5 << 20];
+    let padding = vec![b'#'; 65 << 20];
     let inside = folder(&[
         ("main.toml", including("big.toml").as_bytes()),
         ("big.toml", &padding),
@@ -422,7 +422,7 @@ fn includes_that_cannot_be_read_are_the_includers_mistake() {
         "large",
         &error,
         Some((2, 12)),
-        "big.toml: it has 5242880 bytes",
+        "big.toml: it has 68157440 bytes",
     );
 
     // One that is wrong inside is its own mistake.

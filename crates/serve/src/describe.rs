@@ -36,7 +36,8 @@ pub fn scene(simulation: &Simulation, about: &str) -> SceneDescription {
             .map(|look| BodyDescription {
                 name: look.name.clone(),
                 colour: look.colour,
-                half_extents: look.half_extents,
+                positions: flat(&look.surface.positions),
+                triangles: look.surface.triangles.as_flattened().to_vec(),
             })
             .collect(),
         instruments: model.tools.iter().map(instrument).collect(),

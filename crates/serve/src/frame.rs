@@ -95,16 +95,13 @@ pub fn encode(out: &mut Vec<u8>, head: &Head, simulation: &Simulation) {
         surface.iter().for_each(|p| w.vector(*p));
     }
     w.count(model.looks.len());
-    if let Some(bodies) = model.bodies {
-        let nodes = &state.nodes[bodies.index()];
-        for (position, orientation) in nodes
-            .position
-            .iter()
-            .zip(&nodes.orientation)
-            .take(model.looks.len())
-        {
-            w.pose(*position, *orientation);
-        }
+    for look in &model.looks {
+        let (matter, node) = look.at;
+        let nodes = &state.nodes[matter.index()];
+        w.pose(
+            nodes.position[node as usize],
+            nodes.orientation[node as usize],
+        );
     }
     w.count(model.tools.len());
     for t in 0..model.tools.len() {

@@ -91,6 +91,7 @@ impl Material {
                         * (self.centre_mass / 3.0),
                 ),
                 damping: self.turn_damping,
+                ..Rigid::default()
             }),
         }
     }

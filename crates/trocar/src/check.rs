@@ -45,13 +45,13 @@ fn describe(path: &str, mut simulation: Simulation) -> Result<String, std::fmt::
             tissue.triangles.len()
         )?;
     }
-    if let Some(bodies) = model.bodies {
-        let nodes = model.start[bodies.index()].len();
+    if !model.looks.is_empty() || !model.particles.is_empty() {
         writeln!(
             out,
-            "  bodies      {}, particles {}",
+            "  bodies      {}, particles {}, joints {}",
             model.looks.len(),
-            nodes - model.looks.len()
+            model.particles.len(),
+            model.joints.len()
         )?;
     }
     for tool in &model.tools {

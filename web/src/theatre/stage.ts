@@ -3,7 +3,6 @@
 import {
   BackSide,
   Box3,
-  BoxGeometry,
   BufferAttribute,
   BufferGeometry,
   DoubleSide,
@@ -19,6 +18,7 @@ import {
   type Side,
   Vector3,
 } from "three";
+import { toCreasedNormals } from "three/addons/utils/BufferGeometryUtils.js";
 import type { EyeFrame, Frame } from "../frame";
 import type { EndoscopeDescription, InstrumentDescription, SceneDescription } from "../wire";
 import { colourOf, type MaterialOptions, type Palette, paintVertices } from "./looks";
@@ -36,6 +36,9 @@ export const UNSHADED = 1;
 const STEEL = [0.8, 0.81, 0.83] as const;
 const SLEEVE = [0.075, 0.08, 0.095] as const;
 const CANNULA = [0.62, 0.72, 0.76] as const;
+
+/** Faces that meet at a smaller angle, in rad, are shown as one round surface. */
+const CREASE = 0.6;
 
 const Z = new Vector3(0, 0, 1);
 const turn = new Quaternion();
@@ -75,12 +78,14 @@ export class Stage extends Group {
       this.cover(geometryOf(skin, false), { look, colour, opacity, side });
       this.sample(skin.positions);
     }
-    this.bodies = scene.bodies.map(({ colour, half_extents: [x, y, z] }) =>
-      this.put(
-        new BoxGeometry(2 * x, 2 * y, 2 * z),
-        palette.material({ look: "plain", colour, side: FrontSide }),
-      ),
-    );
+    const solids = new Map<string, BufferGeometry>();
+    const paints = new Map<string, ShaderMaterial>();
+    this.bodies = scene.bodies.map(({ colour, positions, triangles }) => {
+      // A pile is a thousand bodies of one form and one colour.
+      const geometry = kept(solids, positions.join(), () => solid(positions, triangles));
+      const paint = () => palette.material({ look: "plain", colour, side: FrontSide });
+      return this.put(geometry, kept(paints, colour.join(), paint));
+    });
     this.instruments = scene.instruments.map((build) => this.build(build));
     this.scope = scene.endoscope && this.buildScope(scene.endoscope);
     this.sort(new Vector3(...scene.camera.eye));
@@ -330,4 +335,19 @@ function sideWithin({ positions, refinement: { triangles } }: Skin, target: read
 function place(thing: { position: Vector3; quaternion: Quaternion }, pose: Float32Array): void {
   thing.position.fromArray(pose, 0);
   thing.quaternion.fromArray(pose, 3);
+}
+
+/** What `map` holds under a key; made now if it holds nothing. */
+function kept<T>(map: Map<string, T>, key: string, make: () => T): T {
+  const found = map.get(key) ?? make();
+  map.set(key, found);
+  return found;
+}
+
+/** A rigid body's surface: round where it is round, sharp at its edges. */
+function solid(positions: number[], triangles: number[]): BufferGeometry {
+  const geometry = new BufferGeometry();
+  geometry.setAttribute("position", new BufferAttribute(new Float32Array(positions), 3));
+  geometry.setIndex(triangles);
+  return toCreasedNormals(geometry, CREASE);
 }

@@ -64,7 +64,7 @@ export function sceneOf({ id, name, about: words, optics }) {
     scenery: [
       { name: "field", colour: [0.55, 0.3, 0.26], look: "liver", opacity: 1, ...floor(0.3, -0.03, 48) },
     ],
-    bodies: [{ name: "gallstone", colour: [0.78, 0.66, 0.35], half_extents: [0.005, 0.005, 0.005] }],
+    bodies: [{ name: "gallstone", colour: [0.78, 0.66, 0.35], ...box(0.005) }],
     instruments: [
       {
         name: "grasper",
@@ -223,4 +223,20 @@ export function insightOf(world, wanted) {
 function list(out, things, write) {
   out.u32(things.length);
   things.forEach(write);
+}
+
+/** The surface of a cube of this half edge. */
+function box(half) {
+  const positions = [0, 1, 2, 3, 4, 5, 6, 7].flatMap((k) =>
+    [k & 1, k & 2, k & 4].map((bit) => (bit ? half : -half)),
+  );
+  const faces = [
+    [0, 4, 6, 2],
+    [1, 3, 7, 5],
+    [0, 1, 5, 4],
+    [2, 6, 7, 3],
+    [0, 2, 3, 1],
+    [4, 5, 7, 6],
+  ];
+  return { positions, triangles: faces.flatMap(([a, b, c, d]) => [a, b, c, a, c, d]) };
 }

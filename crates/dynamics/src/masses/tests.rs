@@ -13,6 +13,7 @@ fn family() -> (Masses, Nodes) {
         rigid: Some(Rigid {
             inertia: Some(DVec3::new(0.002, 0.001, 0.004)),
             damping: 1e-3,
+            ..Rigid::default()
         }),
         ..MassNode::point(0.3)
     };

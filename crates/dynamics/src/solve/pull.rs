@@ -46,15 +46,18 @@ pub fn pull(cast: &mut Cast<'_>, pull: &Pull, support: &Support, h: f64) -> DVec
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Anchor, Bodies, Field, Kinematic, MassNode, Matter, MatterId, Nodes};
+    use crate::{Anchor, Bodies, Field, Kinematic, MassNode, Matter, MatterId, Nodes, Turning};
     use glam::DQuat;
 
     /// A body and a particle, planned for a substep of `h`.
     fn planned(h: f64) -> (Vec<Box<dyn Matter>>, Vec<Nodes>) {
-        let bodies = Bodies::new(&[
-            MassNode::body(0.1, DVec3::new(1e-5, 2e-5, 3e-5)),
-            MassNode::point(0.02),
-        ])
+        let bodies = Bodies::new(
+            &[
+                MassNode::body(0.1, DVec3::new(1e-5, 2e-5, 3e-5)),
+                MassNode::point(0.02),
+            ],
+            Turning::default(),
+        )
         .unwrap();
         let mut nodes = Nodes::at_rest(&[(DVec3::ZERO, DQuat::IDENTITY)], &[DVec3::X]);
         nodes.velocity[1] = DVec3::new(0.3, -0.2, 0.1);

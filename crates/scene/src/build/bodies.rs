@@ -1,64 +1,73 @@
 //! Rigid bodies and particles.
 
 use super::{
-    BodyLook, Item, Model,
+    BodyLook, Collider, Item, Model,
     check::{self, Checker},
+    form::{Solid, own_frame},
     items,
 };
-use crate::load::{Scene, SceneError};
+use crate::{
+    file::{Body, FormSpec, Motion},
+    load::{Key, Scene, SceneError},
+};
 use glam::DVec3;
-use trocar_dynamics::{Bodies, MassNode, Nodes};
-use trocar_math::rotation;
+use trocar_collide::rigid::{Form, Shape};
+use trocar_dynamics::{Bodies, Kinematic, MassNode, MatterId, Nodes, Turning};
+use trocar_math::{Pose, rotation};
+
+/// Most friction: more is glue.
+const MOST_FRICTION: f64 = 100.0;
+
+/// A body made ready: what the model is told of it.
+struct Ready {
+    pose: Pose,
+    node: Option<MassNode>,
+    look: BodyLook,
+    shape: Option<Shape>,
+    friction: [f64; 2],
+    restitution: f64,
+}
 
 impl Model {
-    pub(super) fn add_bodies(&mut self, scene: &Scene) -> Result<(), SceneError> {
+    /// Bodies that go their own way, whatever acts on them. They are matter whose motion is prescribed and come before all
+    /// that moves.
+    pub(super) fn add_fixtures(&mut self, scene: &Scene) -> Result<(), SceneError> {
+        let mut frames = Vec::new();
+        let (mut looks, mut colliders) = (Vec::new(), Vec::new());
+        let matter = MatterId(self.matters.len() as u32);
+        for item in items(scene, |s| &s.file.body).filter(|i| i.item.motion != Motion::Dynamic) {
+            let (_, ready) = ready(scene, &item)?;
+            let node = frames.len() as u32;
+            frames.push((ready.pose.position, ready.pose.rotation));
+            let moves = item.item.motion == Motion::Kinematic;
+            let course = |v: [f64; 3]| if moves { v.into() } else { DVec3::ZERO };
+            self.courses
+                .push((course(item.item.velocity), course(item.item.spin)));
+            place(ready, matter, node, &mut looks, &mut colliders);
+        }
+        if !frames.is_empty() {
+            let start = Nodes::at_rest(&frames, &[]);
+            self.fixtures = Some(self.add("fixtures", Box::new(Kinematic::default()), start));
+            self.looks.extend(looks);
+            self.colliders.extend(colliders);
+        }
+        Ok(())
+    }
+
+    pub(super) fn add_bodies(&mut self, scene: &Scene, turning: Turning) -> Result<(), SceneError> {
         let (mut nodes, mut frames, mut motions) = (Vec::new(), Vec::new(), Vec::new());
         let mut checks = Vec::new();
-        for Item {
-            source,
-            index,
-            item,
-        } in items(scene, |s| &s.file.body)
-        {
-            let check = Checker {
-                source,
-                table: "body",
-                index,
-            };
-            check.points(&[item.position], "position")?;
-            check.mass(item.mass, &["mass".into()])?;
-            check.share(&item.colour, "colour")?;
-            for half in item.half_extents {
-                check.size(half, "half_extents")?;
-                if half < check::LEAST_EXTENT {
-                    return Err(check.error(
-                        &["half_extents".into()],
-                        format!("a half extent of {half:?} m is too small"),
-                        "Use a particle for what has no size.",
-                    ));
-                }
-            }
-            check.finite(
-                &[item.rotation, item.velocity, item.spin],
-                "rotation, velocity and spin",
-            )?;
-            let square = DVec3::from(item.half_extents) * DVec3::from(item.half_extents);
-            let inertia = DVec3::new(
-                square.y + square.z,
-                square.z + square.x,
-                square.x + square.y,
-            );
-            nodes.push(MassNode::body(item.mass, inertia * (item.mass / 3.0)));
-            frames.push((
-                item.position.into(),
-                rotation::from_scaled_axis(item.rotation.into()),
-            ));
-            motions.push((DVec3::from(item.velocity), DVec3::from(item.spin)));
-            self.looks.push(BodyLook {
-                name: item.name.clone(),
-                half_extents: item.half_extents,
-                colour: item.colour,
-            });
+        let matter = MatterId(self.matters.len() as u32);
+        for item in items(scene, |s| &s.file.body).filter(|i| i.item.motion == Motion::Dynamic) {
+            let (check, mut ready) = ready(scene, &item)?;
+            let node = frames.len() as u32;
+            nodes.extend(ready.node.take());
+            frames.push((ready.pose.position, ready.pose.rotation));
+            // The file speaks of the body's origin; the body moves about its centre of mass.
+            let spin = DVec3::from(item.item.spin);
+            let arm = ready.pose.position - DVec3::from(item.item.position);
+            motions.push((DVec3::from(item.item.velocity) + spin.cross(arm), spin));
+            place(ready, matter, node, &mut self.looks, &mut self.colliders);
             checks.push(check);
         }
         let mut points = Vec::new();
@@ -92,10 +101,198 @@ impl Model {
                 start.spin[i] = spin;
             }
         }
-        let bodies = Bodies::new(&nodes).map_err(|bad| {
-            checks[bad.node].error(&[], bad.reason, "Correct its mass or its half extents.")
+        let bodies = Bodies::new(&nodes, turning).map_err(|bad| {
+            checks[bad.node].error(&[], bad.reason, "Correct its mass or its form.")
         })?;
         self.bodies = Some(self.add("bodies", Box::new(bodies), start));
         Ok(())
+    }
+}
+
+/// Tells the model of a body.
+fn place(
+    ready: Ready,
+    matter: MatterId,
+    node: u32,
+    looks: &mut Vec<BodyLook>,
+    colliders: &mut Vec<Collider>,
+) {
+    looks.push(BodyLook {
+        at: (matter, node),
+        ..ready.look
+    });
+    if let Some(shape) = ready.shape {
+        colliders.push(Collider {
+            at: (matter, node),
+            shape,
+            friction: ready.friction,
+            restitution: ready.restitution,
+        });
+    }
+}
+
+/// Checks a body and works out its form, its mass and its own frame.
+fn ready<'a>(
+    scene: &'a Scene,
+    &Item {
+        source,
+        index,
+        item,
+    }: &Item<'a, Body>,
+) -> Result<(Checker<'a>, Ready), SceneError> {
+    let check = Checker {
+        source,
+        table: "body",
+        index,
+    };
+    let dynamic = item.motion == Motion::Dynamic;
+    check.points(&[item.position], "position")?;
+    check.share(&item.colour, "colour")?;
+    check.share(&[item.restitution], "restitution")?;
+    check.finite(
+        &[item.rotation, item.velocity, item.spin],
+        "rotation, velocity and spin",
+    )?;
+    for (value, most, key) in [
+        (item.rotation, 1e3, "rotation"),
+        (item.velocity, 1e4, "velocity"),
+        (item.spin, 1e5, "spin"),
+    ] {
+        if DVec3::from(value).length() > most {
+            return Err(check.error(
+                &[key.into()],
+                format!("a {key} of {} is out of range", DVec3::from(value).length()),
+                format!("It must be no more than {most}."),
+            ));
+        }
+    }
+    let [sticking, sliding] = item.friction;
+    if !(0.0..=MOST_FRICTION).contains(&sticking) || !(0.0..=sticking).contains(&sliding) {
+        return Err(check.error(
+            &["friction".into()],
+            format!("friction of {sticking} and {sliding} is impossible"),
+            "Give static and dynamic friction: 0 to 100, the second no greater than the first.",
+        ));
+    }
+    let form = form(&check, item)?;
+    let solid = Solid::new(&check, scene, &form, dynamic)?;
+    let node = if dynamic {
+        Some(mass(&check, item, &solid)?)
+    } else {
+        None
+    };
+    let frame = node.map_or(Pose::IDENTITY, |n| n.1);
+    let user = Pose::new(
+        item.position.into(),
+        rotation::from_scaled_axis(item.rotation.into()),
+    );
+    let inside = Pose::new(
+        frame.rotation.conjugate() * -frame.position,
+        frame.rotation.conjugate(),
+    );
+    let shape = if item.collide {
+        let placed = if frame == Pose::IDENTITY {
+            solid.form.clone()
+        } else {
+            moved(solid.form.clone(), &inside)
+        };
+        Some(
+            Shape::new(&placed)
+                .map_err(|e| check.error(&["form".into()], e.to_string(), "Correct its form."))?,
+        )
+    } else {
+        None
+    };
+    if dynamic && shape.as_ref().is_some_and(|s| !s.can_be_dynamic()) {
+        return Err(check.error(
+            &["form".into()],
+            "a body of this form can't move by itself",
+            "Let it be static or kinematic, or give it another form.",
+        ));
+    }
+    let mut surface = solid.surface;
+    for p in &mut surface.positions {
+        *p = inside.point(*p);
+    }
+    let ready = Ready {
+        pose: user.compose(&frame),
+        node: node.map(|n| n.0),
+        look: BodyLook {
+            name: item.name.clone(),
+            at: (MatterId::WORLD, 0),
+            frame,
+            surface,
+            colour: item.colour,
+        },
+        shape,
+        friction: item.friction,
+        restitution: item.restitution,
+    };
+    Ok((check, ready))
+}
+
+/// The form a body has: the one it names, or a box.
+fn form(check: &Checker<'_>, item: &Body) -> Result<FormSpec, SceneError> {
+    match (&item.form, item.half_extents) {
+        (Some(form), None) => Ok(form.clone()),
+        (None, Some(half)) => {
+            for half in half {
+                check.size(half, "half_extents")?;
+                if half < check::LEAST_EXTENT {
+                    return Err(check.error(
+                        &["half_extents".into()],
+                        format!("a half extent of {half:?} m is too small"),
+                        "Use a particle for what has no size.",
+                    ));
+                }
+            }
+            Ok(FormSpec::Box(half))
+        }
+        _ => Err(check.error(
+            &[],
+            "a body has one form",
+            "Give either `form` or `half_extents`.",
+        )),
+    }
+}
+
+/// The mass of a dynamic body, and its own frame in the one the file speaks of.
+fn mass(check: &Checker<'_>, item: &Body, solid: &Solid) -> Result<(MassNode, Pose), SceneError> {
+    let Some(measured) = &solid.mass else {
+        return Err(check.error(
+            &["form".into()],
+            "a body of this form has no mass",
+            "Let it be static or kinematic, or give it another form.",
+        ));
+    };
+    let (mass, key): (f64, Key) = match (item.mass, item.density) {
+        (Some(mass), None) => (mass, "mass".into()),
+        (None, Some(density)) => (measured.mass * density / 1000.0, "density".into()),
+        _ => {
+            return Err(check.error(
+                &[],
+                "a body that moves needs a mass",
+                "Give either `mass` in kg or `density` in kg/m³.",
+            ));
+        }
+    };
+    check.mass(mass, &[key])?;
+    let measured = measured
+        .with_mass(mass)
+        .map_err(|e| check.error(&[], e.to_string(), "Correct its mass or its form."))?;
+    let (frame, inertia) = own_frame(&measured);
+    Ok((MassNode::body(mass, inertia), frame))
+}
+
+/// A form in another frame.
+fn moved(form: Form, to: &Pose) -> Form {
+    match form {
+        Form::Compound(parts) => Form::Compound(
+            parts
+                .into_iter()
+                .map(|(pose, form)| (to.compose(&pose), form))
+                .collect(),
+        ),
+        form => Form::Compound(vec![(*to, form)]),
     }
 }

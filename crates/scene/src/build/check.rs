@@ -1,6 +1,7 @@
 //! Checks on the numbers and names of a scene, with errors that say where.
 
 use crate::load::{Key, Scene, SceneError, Source};
+use std::collections::HashMap;
 
 /// Coordinates beyond this (m) are no operating theatre; most likely they are millimetres.
 pub const MAX_COORDINATE: f64 = 10.0;
@@ -44,11 +45,11 @@ impl Checker<'_> {
                     "Correct it.",
                 ));
             }
-            if p.abs() > MAX_COORDINATE {
+            if p.abs() > self.source.reach {
                 return Err(self.error(
                     &[key.into()],
-                    format!("a coordinate of {p} m is farther than {MAX_COORDINATE} m"),
-                    "Trocar measures in metres: 85 mm is 0.085.",
+                    format!("a coordinate of {p} m is farther than {} m", self.source.reach),
+                    "Trocar measures in metres: 85 mm is 0.085. A larger world says so: [world] reach.",
                 ));
             }
         }
@@ -124,7 +125,7 @@ pub fn find<'a>(scene: &'a Scene, name: &str) -> Option<(&'a Source, &'static st
 
 /// Version and names of the whole scene.
 pub fn scene(scene: &Scene) -> Result<(), SceneError> {
-    let mut names: Vec<(&str, &Source)> = Vec::new();
+    let mut names: HashMap<&str, &Source> = HashMap::new();
     for source in &scene.sources {
         if source.file.trocar != 1 {
             return Err(source.error(
@@ -138,14 +139,13 @@ pub fn scene(scene: &Scene) -> Result<(), SceneError> {
             if name.trim().is_empty() {
                 return Err(source.error(&at, "the name is empty", "Give it a name."));
             }
-            if let Some((_, other)) = names.iter().find(|n| n.0 == name) {
+            if let Some(other) = names.insert(name, source) {
                 return Err(source.error(
                     &at,
                     format!("the name \"{name}\" is taken (in {})", other.name),
                     "Names are unique in a scene.",
                 ));
             }
-            names.push((name, source));
         }
     }
     Ok(())

@@ -2,7 +2,7 @@
 
 use super::{Connected, MAX_SUBSTEPS, Model, check, substeps};
 use crate::load::{Key, Scene, SceneError};
-use trocar_dynamics::MatterId;
+use trocar_dynamics::{Joint, MatterId};
 use trocar_soft::{Hyper, Net, StepBounds, stability};
 
 impl Model {
@@ -25,6 +25,8 @@ impl Model {
                 .iter()
                 .map(|h| (h.master.0.index(), h.slave.0.index())),
         );
+        let joined = self.joints.iter().flat_map(Joint::anchors);
+        let ends = ends.chain(joined.map(|[a, b]| (a.matter.index(), b.matter.index())));
         for (a, b) in ends.filter(|(a, b)| *a >= first && *b >= first) {
             let (a, b) = (find(&leader, a), find(&leader, b));
             leader[a.max(b)] = a.min(b);

@@ -5,19 +5,25 @@ mod bodies;
 mod check;
 mod connect;
 mod eyes;
+mod form;
 mod instruments;
+mod joints;
 mod remake;
 mod ties;
 mod tissue;
 
 use crate::{
     Bundle,
-    file::{Camera, Look, World},
+    file::{Camera, Look, SolverName, TurningName, World},
     load::{Key, Scene, SceneError, Source},
+    simulation::MAX_ITERATIONS,
 };
 use glam::{DQuat, DVec3};
-use trocar_dynamics::{Anchor, Kinematic, Local, Matter, MatterId, Nodes, Tie};
-use trocar_math::Pose;
+use trocar_collide::rigid::Shape;
+use trocar_dynamics::{
+    Anchor, Joint, Kinematic, Local, Matter, MatterId, Method, Nodes, Tie, Turning,
+};
+use trocar_math::{Pose, rotation};
 use trocar_mesh::Surface;
 use trocar_soft::{Hyper, Net, StepBounds};
 use trocar_tools::{Endoscope, EndoscopeHandle, Grasper, Handle};
@@ -80,10 +86,27 @@ pub struct Scope {
 pub struct BodyLook {
     /// Its name.
     pub name: String,
-    /// Half of its edges, m.
-    pub half_extents: [f64; 3],
+    /// Its matter and node.
+    pub at: (MatterId, u32),
+    /// Where its own frame lies in the one its scene file speaks of.
+    pub frame: Pose,
+    /// Its surface in its own frame.
+    pub surface: Surface,
     /// Its colour.
     pub colour: [f64; 3],
+}
+
+/// What a body is to collisions.
+#[derive(Clone, Debug)]
+pub struct Collider {
+    /// Its matter and node.
+    pub at: (MatterId, u32),
+    /// Its shape, in the node's frame.
+    pub shape: Shape,
+    /// Static and dynamic coefficient of friction.
+    pub friction: [f64; 2],
+    /// Elasticity, 0 to 1.
+    pub restitution: f64,
 }
 
 /// What is only seen.
@@ -132,16 +155,30 @@ pub struct Model {
     pub tools: Vec<Tool>,
     /// The tissues.
     pub tissues: Vec<Tissue>,
+    /// The matter that holds bodies whose motion is prescribed, if there are any.
+    pub fixtures: Option<MatterId>,
+    /// Velocity and spin of each of them.
+    pub courses: Vec<(DVec3, DVec3)>,
     /// The matter that holds bodies and particles, if there are any.
     pub bodies: Option<MatterId>,
-    /// How the bodies look, in the order of their nodes.
+    /// How the bodies look: those that go their own way first.
     pub looks: Vec<BodyLook>,
+    /// What they are to collisions.
+    pub colliders: Vec<Collider>,
+    /// Pairs of colliders that do not collide, in ascending order.
+    pub apart: Vec<(u32, u32)>,
+    /// How joints and contacts are solved.
+    pub rules: Rules,
     /// Names of the particles; their nodes come after those of the bodies.
     pub particles: Vec<String>,
     /// What is only seen.
     pub backdrops: Vec<Backdrop>,
     /// Ties of the scene.
     pub ties: Vec<Tie>,
+    /// Joints of the scene.
+    pub joints: Vec<Joint>,
+    /// Their names.
+    pub joint_names: Vec<String>,
     /// Hyper nodes of the scene.
     pub hypers: Vec<Hyper>,
     /// Connected matter.
@@ -152,6 +189,47 @@ pub struct Model {
     originals: Vec<Original>,
     /// Bounds of the groups as they were.
     original_bounds: Vec<StepBounds>,
+}
+
+/// How joints and contacts of a scene are solved.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rules {
+    /// How joints are solved.
+    pub method: Method,
+    /// Error at which a joint is right, m or rad.
+    pub tolerance: f64,
+    /// Sweeps over all constraints at most.
+    pub iterations: u32,
+    /// Sweeps over the contacts of bodies at most.
+    pub sweeps: u32,
+    /// True if stacks are settled from below.
+    pub shock: bool,
+    /// How bodies turn.
+    pub turning: Turning,
+    /// True if bodies at rest sleep.
+    pub sleep: bool,
+}
+
+impl Rules {
+    fn new(world: &World) -> Self {
+        Self {
+            method: match world.solver {
+                SolverName::Auto => Method::Auto,
+                SolverName::Iterative => Method::Iterative,
+                SolverName::System => Method::System,
+                SolverName::Graph => Method::Graph,
+            },
+            tolerance: world.tolerance,
+            iterations: world.iterations,
+            sweeps: world.sweeps,
+            shock: world.shock,
+            turning: match world.turning {
+                TurningName::Momentum => Turning::Momentum,
+                TurningName::RungeKutta => Turning::RungeKutta,
+            },
+            sleep: world.sleep,
+        }
+    }
 }
 
 /// An item of a scene file and where it stands.
@@ -177,11 +255,18 @@ impl Model {
             start: vec![Nodes::at_rest(&[(DVec3::ZERO, DQuat::IDENTITY)], &[])],
             tools: Vec::new(),
             tissues: Vec::new(),
+            fixtures: None,
+            courses: Vec::new(),
             bodies: None,
             looks: Vec::new(),
+            colliders: Vec::new(),
+            apart: Vec::new(),
+            rules: Rules::new(&world),
             particles: Vec::new(),
             backdrops: Vec::new(),
             ties: Vec::new(),
+            joints: Vec::new(),
+            joint_names: Vec::new(),
             hypers: Vec::new(),
             groups: Vec::new(),
             plan: Scene {
@@ -195,9 +280,11 @@ impl Model {
         check_world(scene, &world)?;
         model.add_eyes(scene)?;
         model.add_tools(scene)?;
-        model.add_bodies(scene)?;
+        model.add_fixtures(scene)?;
+        model.add_bodies(scene, model.rules.turning)?;
         model.add_tissues(scene)?;
         model.add_ties(scene)?;
+        model.add_joints(scene)?;
         model.add_backdrops(scene)?;
         model.connect();
         model.check_substeps(scene)?;
@@ -207,7 +294,23 @@ impl Model {
 
     /// Number of matters whose motion is prescribed; they come first.
     pub fn prescribed(&self) -> usize {
-        1 + self.tools.len()
+        1 + self.tools.len() + usize::from(self.fixtures.is_some())
+    }
+
+    /// Where a body whose motion is prescribed is at a time, s.
+    pub fn fixture(&self, node: usize, time: f64) -> Pose {
+        let Some(matter) = self.fixtures else {
+            return Pose::IDENTITY;
+        };
+        let start = pose(&self.start[matter.index()], node);
+        let (velocity, spin) = self.courses[node];
+        if velocity == DVec3::ZERO && spin == DVec3::ZERO {
+            return start;
+        }
+        Pose::new(
+            start.position + velocity * time,
+            (rotation::from_scaled_axis(spin * time) * start.rotation).normalize(),
+        )
     }
 
     /// True if there is such a point: its matter, its nodes and its weights make sense.
@@ -345,6 +448,22 @@ fn check_world(scene: &Scene, world: &World) -> Result<(), SceneError> {
             format!("a step of {} s is out of range", world.step),
             "Choose between 0.0001 and 0.05 s.",
         ));
+    }
+    if !(1e-12..=0.01).contains(&world.tolerance) {
+        return Err(source.error(
+            &at("tolerance"),
+            format!("a tolerance of {} is out of range", world.tolerance),
+            "Choose between 1e-12 and 0.01.",
+        ));
+    }
+    for (key, count) in [("iterations", world.iterations), ("sweeps", world.sweeps)] {
+        if !(1..=MAX_ITERATIONS).contains(&count) {
+            return Err(source.error(
+                &at(key),
+                format!("{count} {key} are out of range"),
+                format!("Choose between 1 and {MAX_ITERATIONS}."),
+            ));
+        }
     }
     let gravity = DVec3::from(world.gravity);
     if !(gravity.is_finite() && gravity.length() <= 100.0) {

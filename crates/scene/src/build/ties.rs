@@ -1,6 +1,6 @@
 //! Ties, and the points they join.
 
-use super::{Item, Model, Tissue, check::Checker, items};
+use super::{Item, Model, Tissue, check::Checker, items, pose};
 use crate::{
     file::AnchorSpec,
     load::{Scene, SceneError},
@@ -55,6 +55,17 @@ impl Model {
         key: &'static str,
         spec: &AnchorSpec,
     ) -> Result<Anchor, SceneError> {
+        self.anchor_at(check, key, spec, None)
+    }
+
+    /// The point a file names. On a body without `at` it is the point of the world `place` at the start, if there is one.
+    pub(super) fn anchor_at(
+        &self,
+        check: &Checker<'_>,
+        key: &'static str,
+        spec: &AnchorSpec,
+        place: Option<[f64; 3]>,
+    ) -> Result<Anchor, SceneError> {
         let wrong = |problem: String, remedy: &str| check.error(&[key.into()], problem, remedy);
         let unknown = |kind: &str, name: &str| {
             wrong(
@@ -68,6 +79,11 @@ impl Model {
             spec.particle.is_some(),
             spec.tissue.is_some(),
         ];
+        if named == [false; 4]
+            && let Some(place) = place
+        {
+            return Ok(Anchor::world(place.into()));
+        }
         if named.iter().filter(|x| **x).count() != 1 {
             return Err(wrong(
                 "a point is on one thing".into(),
@@ -80,14 +96,22 @@ impl Model {
         }
         let bodies = self.bodies.unwrap_or(MatterId::WORLD);
         if let Some(name) = &spec.body {
-            let node = self
+            let look = self
                 .looks
                 .iter()
-                .position(|b| b.name == *name)
+                .find(|b| b.name == *name)
                 .ok_or_else(|| unknown("body", name))?;
-            let at = spec.at.unwrap_or_default();
-            check.points(&[at], key)?;
-            return Ok(Anchor::frame(bodies, node as u32, at.into()));
+            let (matter, node) = look.at;
+            let own = pose(&self.start[matter.index()], node as usize);
+            let at = match (spec.at, place) {
+                (None, Some(place)) => own.local(place.into()),
+                (at, _) => {
+                    let at = at.unwrap_or_default();
+                    check.points(&[at], key)?;
+                    look.frame.local(at.into())
+                }
+            };
+            return Ok(Anchor::frame(matter, node, at));
         }
         if let Some(name) = &spec.particle {
             let node = self
@@ -95,7 +119,8 @@ impl Model {
                 .iter()
                 .position(|p| p == name)
                 .ok_or_else(|| unknown("particle", name))?;
-            return Ok(Anchor::node(bodies, (self.looks.len() + node) as u32));
+            let frames = self.start[bodies.index()].frames();
+            return Ok(Anchor::node(bodies, (frames + node) as u32));
         }
         let name = spec.tissue.as_deref().unwrap_or_default();
         let tissue = self
@@ -104,8 +129,8 @@ impl Model {
             .find(|t| t.name == name)
             .ok_or_else(|| unknown("tissue", name))?;
         let start = &self.start[tissue.matter.index()];
-        match (spec.node, spec.at) {
-            (Some(node), None) => {
+        match (spec.node, spec.at.or(place)) {
+            (Some(node), _) if spec.at.is_none() => {
                 let index = tissue.first as usize + node as usize;
                 if index >= start.len() {
                     let most = start.len() - 1 - tissue.first as usize;

@@ -1,11 +1,16 @@
 //! What a scene file may say. All quantities in SI units: metres, kilograms, seconds, newtons, radians.
 
+mod rigid;
 mod tissue;
 mod trocar;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use rigid::{
+    BaseName, Body, CurveSpec, DriveSpec, FormSpec, JointKind, JointSpec, MeshSpec, Motion,
+    PartSpec, Particle, PidSpec, RodSpec, ServoSpec, SpeedSpec, SpringSpec, SurfaceSpec,
+};
 pub use tissue::{
     Ball, Couple, LawSpec, MaterialSpec, NetSpec, Ring, Select, SheetTissue, TubeTissue,
 };
@@ -51,7 +56,7 @@ pub struct SceneFile {
     /// Rings of two tissues that move as one (hyper nodes).
     #[serde(default)]
     pub couple: Vec<Couple>,
-    /// Rigid boxes.
+    /// Rigid bodies.
     #[serde(default)]
     pub body: Vec<Body>,
     /// Point masses.
@@ -60,6 +65,9 @@ pub struct SceneFile {
     /// Ties between two points.
     #[serde(default)]
     pub tie: Vec<TieSpec>,
+    /// Joints between two things.
+    #[serde(default)]
+    pub joint: Vec<JointSpec>,
     /// Instruments.
     #[serde(default)]
     pub instrument: Vec<Instrument>,
@@ -81,6 +89,48 @@ pub struct World {
     pub gravity: Vector,
     /// Length of a step, s, between 0.0001 and 0.05. Default: 0.002.
     pub step: f64,
+    /// How joints are solved. Default: auto, the best for each set of joints that hang together.
+    pub solver: SolverName,
+    /// Error at which a joint is right, m or rad, between 1e-12 and 0.01. Default: 5e-10.
+    pub tolerance: f64,
+    /// Sweeps over all constraints in a substep at most. Default: 60.
+    pub iterations: u32,
+    /// Sweeps over the contacts of bodies in a substep at most. Default: 40.
+    pub sweeps: u32,
+    /// True if stacks are settled from below after ten sweeps: quicker, less exact. Default: false.
+    pub shock: bool,
+    /// How bodies turn. Default: momentum.
+    pub turning: TurningName,
+    /// Bodies at rest sleep until something touches them. Default: true.
+    pub sleep: bool,
+    /// Coordinates beyond this, m, are refused; at most 10000. Default: 10.
+    pub reach: f64,
+}
+
+/// How joints are solved.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SolverName {
+    /// The best for each set of joints that hang together.
+    #[default]
+    Auto,
+    /// One joint after the other, again and again.
+    Iterative,
+    /// One sparse linear system of all impulses.
+    System,
+    /// Along the graph of bodies and joints: linear in their number for trees.
+    Graph,
+}
+
+/// How bodies turn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum TurningName {
+    /// Angular momentum is carried over exactly.
+    #[default]
+    Momentum,
+    /// The classical scheme of fourth order.
+    RungeKutta,
 }
 
 impl Default for World {
@@ -88,6 +138,14 @@ impl Default for World {
         Self {
             gravity: [0.0, -9.81, 0.0],
             step: 0.002,
+            solver: SolverName::Auto,
+            tolerance: 5e-10,
+            iterations: 60,
+            sweeps: 40,
+            shock: false,
+            turning: TurningName::Momentum,
+            sleep: true,
+            reach: 10.0,
         }
     }
 }
@@ -151,51 +209,6 @@ pub enum Look {
 
 fn one() -> f64 {
     1.0
-}
-
-/// A rigid box.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Body {
-    /// Its name, unique in the scene.
-    pub name: String,
-    /// Mass, kg, > 0.
-    pub mass: f64,
-    /// Half of its edges, m, > 0.
-    pub half_extents: Vector,
-    /// Centre, m.
-    pub position: Vector,
-    /// Orientation: the axis of a turn, its length the angle in rad. Default: none.
-    #[serde(default)]
-    pub rotation: Vector,
-    /// Velocity, m/s. Default: at rest.
-    #[serde(default)]
-    pub velocity: Vector,
-    /// Angular velocity, rad/s. Default: at rest.
-    #[serde(default)]
-    pub spin: Vector,
-    /// Colour: red, green, blue from 0 to 1.
-    #[serde(default = "steel")]
-    pub colour: Vector,
-}
-
-fn steel() -> Vector {
-    [0.62, 0.66, 0.72]
-}
-
-/// A point mass.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Particle {
-    /// Its name, unique in the scene.
-    pub name: String,
-    /// Mass, kg, > 0.
-    pub mass: f64,
-    /// Position, m.
-    pub position: Vector,
-    /// Velocity, m/s. Default: at rest.
-    #[serde(default)]
-    pub velocity: Vector,
 }
 
 /// A point on something; give one of `world`, `body`, `particle`, `tissue`.

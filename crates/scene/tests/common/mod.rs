@@ -3,6 +3,8 @@
 // Every test file is a program of its own and uses only some of this.
 #![allow(dead_code)]
 
+pub mod rigid;
+
 use glam::DVec3;
 use std::path::PathBuf;
 use trocar_scene::{Input, Scene, Simulation, event::Happening};

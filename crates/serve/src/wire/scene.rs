@@ -152,7 +152,7 @@ pub struct SceneryDescription {
     pub triangles: Vec<u32>,
 }
 
-/// A rigid box.
+/// A rigid body.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(TS))]
 pub struct BodyDescription {
@@ -160,8 +160,10 @@ pub struct BodyDescription {
     pub name: String,
     /// Its colour.
     pub colour: Vector,
-    /// Half of its edges.
-    pub half_extents: Vector,
+    /// Three numbers a vertex, in its frame.
+    pub positions: Vec<f32>,
+    /// Three vertices a triangle.
+    pub triangles: Vec<u32>,
 }
 
 /// An instrument.

@@ -1,0 +1,18 @@
+//! Bodies, joints and contacts after Bender (2014), side by side with Rapier and with the methods the thesis compares.
+
+mod baseline;
+mod chain;
+mod engine;
+mod funnel;
+mod ours;
+mod pile;
+mod plan;
+mod rapier;
+mod thesis;
+mod wall;
+
+pub use baseline::baselines;
+pub use chain::{chain, tree};
+pub use funnel::funnel;
+pub use thesis::thesis;
+pub use wall::wall;

@@ -1,0 +1,203 @@
+//! A thousand boxes through a funnel.
+
+use super::{
+    pile::{Pile, Who, race},
+    plan::{Plan, Solid},
+};
+use crate::{measure::Effort, row::Row};
+use anyhow::Result;
+use glam::DVec3;
+use std::time::Duration;
+use trocar_math::{Pose, rotation};
+
+/// Half of the outlet's width and its height above the floor, m.
+const OUTLET: [f64; 2] = [0.5, 1.2];
+
+/// How steep the funnel is, rad.
+const SLOPE: f64 = 50.0 * std::f64::consts::PI / 180.0;
+
+/// What we want of a second core.
+const SPEEDUP: f64 = 1.5;
+
+/// Rows.
+pub fn funnel(effort: Effort) -> Result<Vec<Row>> {
+    let mut rows = Vec::new();
+    let patience = Duration::from_secs(effort.repeats(240, 45) as u64);
+    for sleep in [true, false] {
+        let plan = plan(sleep);
+        let steps = (8.0 / plan.step).round() as usize;
+        let whos = [Who::Ours(1), Who::Ours(2), Who::Rapier];
+        let mut piles = whos
+            .map(|w| Pile::new(w, &plan))
+            .into_iter()
+            .collect::<Result<Vec<_>>>()?;
+        let asleep = if sleep { "with sleep" } else { "without sleep" };
+        race(
+            &format!("rigid/funnel {asleep}"),
+            &mut piles,
+            steps,
+            patience,
+        );
+        rows.extend(compare(&format!("rigid/funnel, {asleep}"), &piles, steps));
+        let inside = |pile: &Pile| {
+            let boxes = &pile.moments[..1000];
+            boxes
+                .iter()
+                .filter(|m| m.pose.position.y < -0.2 || m.pose.position.abs().max_element() > 4.0)
+                .count()
+        };
+        for pile in &piles {
+            let case = format!("rigid/funnel, {asleep}");
+            let metric = format!("{}: boxes lost", pile.who.name());
+            rows.push(Row::single(&case, &metric, inside(pile) as f64, ""));
+        }
+    }
+    Ok(rows)
+}
+
+/// What all did, ours first; the same for the funnel and the wall.
+pub fn compare(case: &str, piles: &[Pile], steps: usize) -> Vec<Row> {
+    let mut rows = Vec::new();
+    let peer = piles.iter().find(|p| p.who == Who::Rapier);
+    // Where one was stopped, only what all have done is compared.
+    let common = piles.iter().map(|p| p.times.len()).min().unwrap_or(0);
+    let mean = |p: &Pile| p.times[..common].iter().sum::<f64>() * 1e3 / common.max(1) as f64;
+    for pile in piles {
+        let name = pile.who.name();
+        let cut = match pile.times.len() {
+            n if pile.burst => format!(", burst after {n} steps"),
+            n if n < steps => format!(", first {n} steps"),
+            _ => String::new(),
+        };
+        rows.push(Row::new(
+            case,
+            &format!("{name}: step{cut}"),
+            pile.summary(),
+            "ms",
+        ));
+        let shared = format!("{name}: step, mean of the first {common}");
+        let mut row = Row::single(case, &shared, mean(pile), "ms");
+        if let (Some(peer), Who::Ours(1)) = (peer, pile.who) {
+            row = row.against("rapier3d-f64", mean(peer)).at_most(mean(peer));
+        }
+        rows.push(row);
+        rows.push(Row::single(
+            case,
+            &format!("{name}: step, mean of the last tenth"),
+            pile.rest_time(),
+            "ms",
+        ));
+        let mut row = Row::single(
+            case,
+            &format!("{name}: deepest overlap, in step {}", pile.deepest_at()),
+            pile.deepest() * 1e3,
+            "mm",
+        );
+        if let (Some(peer), Who::Ours(1)) = (peer, pile.who) {
+            row = row
+                .against("rapier3d-f64", peer.deepest() * 1e3)
+                .at_most(peer.deepest() * 1e3);
+        }
+        rows.push(row);
+        let mut row = Row::single(
+            case,
+            &format!("{name}: mean overlap"),
+            pile.overlap() * 1e3,
+            "mm",
+        );
+        if let (Some(peer), Who::Ours(1)) = (peer, pile.who) {
+            row = row
+                .against("rapier3d-f64", peer.overlap() * 1e3)
+                .at_most(peer.overlap() * 1e3);
+        }
+        rows.push(row);
+        rows.push(Row::single(
+            case,
+            &format!("{name}: overlap at the end"),
+            pile.final_depth() * 1e3,
+            "mm",
+        ));
+        rows.push(Row::single(
+            case,
+            &format!("{name}: contacts, mean"),
+            pile.contacts(),
+            "",
+        ));
+        let trouble = pile.trouble();
+        for (what, count) in [
+            ("halvings", trouble.halvings),
+            ("quarantines", trouble.quarantines),
+        ] {
+            if count > 0 {
+                rows.push(Row::single(
+                    case,
+                    &format!("{name}: {what}"),
+                    f64::from(count),
+                    "",
+                ));
+            }
+        }
+    }
+    let of = |threads| piles.iter().find(|p| p.who == Who::Ours(threads));
+    if let (Some(one), Some(two)) = (of(1), of(2)) {
+        let ratio = mean(one) / mean(two);
+        rows.push(
+            Row::single(case, "ours: gain from a second thread", ratio, "").at_least(SPEEDUP),
+        );
+    }
+    rows
+}
+
+/// The boxes come first, then what stands still.
+fn plan(sleep: bool) -> Plan {
+    let mut plan = Plan {
+        things: Vec::new(),
+        joints: Vec::new(),
+        step: 0.005,
+        collide: true,
+        friction: 0.5,
+        sleep,
+    };
+    let mut random = Random(1);
+    for i in 0..1000 {
+        let cell = DVec3::new(
+            f64::from(i % 10),
+            f64::from(i / 100),
+            f64::from(i / 10 % 10),
+        );
+        let at = (cell - DVec3::new(4.5, 0.0, 4.5)) * 0.12 + DVec3::Y * 1.9;
+        let turn = DVec3::new(random.next(), random.next(), random.next()) * 0.1;
+        let pose = Pose::new(at, rotation::from_scaled_axis(turn));
+        plan.drop(Solid::Box(DVec3::splat(0.05)), 0.6, pose);
+    }
+    plan.fix(
+        DVec3::new(2.0, 0.1, 2.0),
+        Pose::new(DVec3::new(0.0, -0.1, 0.0), glam::DQuat::IDENTITY),
+    );
+    for quarter in 0..4 {
+        let turn =
+            rotation::from_axis_angle(DVec3::Y, f64::from(quarter) * std::f64::consts::FRAC_PI_2);
+        let wall = DVec3::new(1.1, 0.5, 0.0);
+        plan.fix(DVec3::new(0.1, 0.5, 1.2), Pose::new(turn * wall, turn));
+        // A plate whose upper face begins at the outlet's edge.
+        let tilt = rotation::from_axis_angle(DVec3::Z, SLOPE);
+        let half = DVec3::new(0.8, 0.1, 2.0);
+        let edge = DVec3::new(OUTLET[0], OUTLET[1], 0.0);
+        let at = edge + tilt * DVec3::new(half.x, -half.y, 0.0);
+        plan.fix(half, Pose::new(turn * at, turn * tilt));
+    }
+    plan
+}
+
+/// Numbers from -1 to 1, always the same.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> f64 {
+        self.0 = self
+            .0
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
+        (self.0 >> 33) as f64 / (1u64 << 30) as f64 - 1.0
+    }
+}

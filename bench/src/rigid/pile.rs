@@ -1,0 +1,232 @@
+//! Things that lie on each other: how they are run and how deep they are found in each other.
+
+use super::{
+    engine::{Engine, Trouble},
+    ours::{Ours, Setting},
+    plan::{Moment, Plan},
+    rapier::{Joints, double},
+};
+use crate::measure::{Summary, progress};
+use anyhow::Result;
+use std::time::{Duration, Instant};
+use trocar_collide::rigid::{Broad, Contacts, Detector, Pair, Regions, Scratch, Shape, World};
+use trocar_math::{Bounds, Pose};
+
+/// Steps between two looks at how deep things overlap.
+const LOOK: usize = 20;
+
+/// Who steps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Who {
+    /// We, with so many threads.
+    Ours(usize),
+    /// `rapier3d-f64` with its own settings, on one thread.
+    Rapier,
+}
+
+impl Who {
+    pub fn name(self) -> String {
+        match self {
+            Self::Ours(1) => "ours".into(),
+            Self::Ours(threads) => format!("ours, {threads} threads"),
+            Self::Rapier => "rapier3d-f64".into(),
+        }
+    }
+
+    fn engine(self, plan: &Plan) -> Result<Box<dyn Engine>> {
+        Ok(match self {
+            Self::Ours(threads) => {
+                let setting = Setting {
+                    solver: "auto",
+                    tolerance: 1e-6,
+                    threads,
+                };
+                Box::new(Ours::new(plan, setting)?)
+            }
+            Self::Rapier => Box::new(double::Rapier::new(plan, Joints::Impulse(4))?),
+        })
+    }
+}
+
+/// What was seen of a pile.
+pub struct Pile {
+    pub who: Who,
+    engine: Box<dyn Engine>,
+    /// s of each step.
+    pub times: Vec<f64>,
+    /// Points of contact in each step.
+    contacts: Vec<f64>,
+    /// Deepest overlap of each look, m.
+    deepest: Vec<f64>,
+    /// Mean overlap of all points that overlap, of each look, m.
+    mean: Vec<f64>,
+    /// True if it stopped being finite.
+    pub burst: bool,
+    spent: Duration,
+    depth: Depth,
+    pub moments: Vec<Moment>,
+}
+
+impl Pile {
+    pub fn new(who: Who, plan: &Plan) -> Result<Self> {
+        Ok(Self {
+            who,
+            engine: who.engine(plan)?,
+            times: Vec::new(),
+            contacts: Vec::new(),
+            deepest: Vec::new(),
+            mean: Vec::new(),
+            burst: false,
+            spent: Duration::ZERO,
+            depth: Depth::new(plan)?,
+            moments: plan.start(),
+        })
+    }
+
+    fn step(&mut self) {
+        let began = Instant::now();
+        self.engine.step();
+        let took = began.elapsed();
+        self.spent += took;
+        self.times.push(took.as_secs_f64());
+        self.contacts.push(self.engine.contacts() as f64);
+        if self.times.len() % LOOK == 0 {
+            self.engine.look(&mut self.moments);
+            let finite = |m: &Moment| m.pose.position.is_finite() && m.pose.rotation.is_finite();
+            if !self.moments.iter().all(finite) {
+                self.burst = true;
+                return;
+            }
+            let (deepest, mean) = self.depth.measure(&self.moments);
+            self.deepest.push(deepest);
+            self.mean.push(mean);
+        }
+    }
+
+    /// Time of a step, ms.
+    pub fn summary(&self) -> Summary {
+        Summary::of(self.times.iter().map(|t| t * 1e3))
+    }
+
+    /// Contacts, on average.
+    pub fn contacts(&self) -> f64 {
+        mean(&self.contacts)
+    }
+
+    /// Deepest overlap ever seen, m.
+    pub fn deepest(&self) -> f64 {
+        self.deepest.iter().copied().fold(0.0, f64::max)
+    }
+
+    /// When that was, in steps.
+    pub fn deepest_at(&self) -> usize {
+        let deepest = self.deepest();
+        let look = self.deepest.iter().position(|d| *d >= deepest);
+        look.map_or(0, |k| (k + 1) * LOOK)
+    }
+
+    /// Mean time of the last tenth of all steps, ms: what a pile costs that has come to rest.
+    pub fn rest_time(&self) -> f64 {
+        let count = self.times.len();
+        mean(&self.times[count - count / 10..]) * 1e3
+    }
+
+    /// Overlap on average, m.
+    pub fn overlap(&self) -> f64 {
+        mean(&self.mean)
+    }
+
+    /// Deepest overlap in the last look, m.
+    pub fn final_depth(&self) -> f64 {
+        self.deepest.last().copied().unwrap_or(0.0)
+    }
+
+    pub fn trouble(&self) -> Trouble {
+        self.engine.trouble()
+    }
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len().max(1) as f64
+}
+
+/// Runs all in turns for `steps` steps, each at most for `patience`.
+pub fn race(label: &str, piles: &mut [Pile], steps: usize, patience: Duration) {
+    eprintln!("{label}");
+    let rounds = steps.div_ceil(LOOK);
+    let bar = progress(label, rounds);
+    for round in 0..rounds {
+        let count = piles.len();
+        for k in 0..count {
+            let pile = &mut piles[if round % 2 == 0 { k } else { count - 1 - k }];
+            for _ in 0..LOOK.min(steps - round * LOOK) {
+                if pile.burst || pile.spent > patience {
+                    break;
+                }
+                pile.step();
+            }
+        }
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+}
+
+/// Measures overlaps from poses alone, for every engine with the same detector.
+struct Depth {
+    shapes: Vec<Shape>,
+    fixed: Vec<bool>,
+    margins: Vec<f64>,
+    poses: Vec<Pose>,
+    bounds: Vec<Bounds>,
+    broad: Broad,
+    pairs: Vec<Pair>,
+    scratch: Scratch,
+    contacts: Contacts,
+}
+
+impl Depth {
+    fn new(plan: &Plan) -> Result<Self> {
+        let shapes = plan.things.iter().map(|t| t.solid.shape());
+        Ok(Self {
+            shapes: shapes.collect::<Result<_, _>>()?,
+            fixed: plan.things.iter().map(|t| t.mass.is_none()).collect(),
+            margins: vec![0.0; plan.things.len()],
+            poses: Vec::new(),
+            bounds: Vec::new(),
+            broad: Broad::default(),
+            pairs: Vec::new(),
+            scratch: Scratch::default(),
+            contacts: Contacts::default(),
+        })
+    }
+
+    /// The deepest overlap and the mean of all points that overlap, m.
+    fn measure(&mut self, moments: &[Moment]) -> (f64, f64) {
+        self.poses.clear();
+        self.poses.extend(moments.iter().map(|m| m.pose));
+        let world = World {
+            shapes: &self.shapes,
+            poses: &self.poses,
+            margins: &self.margins,
+        };
+        world.bounds(&mut self.bounds);
+        let fixed = &self.fixed;
+        let keep = |a: u32, b: u32| !(fixed[a as usize] && fixed[b as usize]);
+        self.broad.update(&self.bounds, keep, &mut self.pairs);
+        self.contacts.clear();
+        Regions.narrow(&world, &self.pairs, &mut self.scratch, &mut self.contacts);
+        let depths = self
+            .contacts
+            .points
+            .iter()
+            .map(|p| -p.gap)
+            .filter(|d| *d > 0.0);
+        let (mut deepest, mut sum, mut count) = (0.0_f64, 0.0, 0);
+        for depth in depths {
+            deepest = deepest.max(depth);
+            sum += depth;
+            count += 1;
+        }
+        (deepest, sum / f64::from(count.max(1)))
+    }
+}

@@ -1,0 +1,395 @@
+//! Joints.
+
+use super::{Item, Model, check::Checker, items};
+use crate::{
+    file::{BaseName, CurveSpec, DriveSpec, JointKind, JointSpec, SurfaceSpec},
+    load::{Scene, SceneError},
+};
+use glam::{DMat3, DQuat, DVec3};
+use trocar_dynamics::{
+    Anchor, Joint, Local, MatterId,
+    joint::{Control, Coordinate, Curve, Drive, Kind, Sheet, Side, Target},
+};
+
+/// Shortest lever of a joint that is kept by two points, m.
+const LEAST_LEVER: f64 = 0.005;
+
+impl Model {
+    pub(super) fn add_joints(&mut self, scene: &Scene) -> Result<(), SceneError> {
+        for Item {
+            source,
+            index,
+            item,
+        } in items(scene, |s| &s.file.joint)
+        {
+            let check = Checker {
+                source,
+                table: "joint",
+                index,
+            };
+            let joint = self.joint(&check, item)?;
+            self.check_sides(&check, &joint)?;
+            if !item.collide
+                && let Some(base) = joint.bases.first()
+            {
+                self.part(base.a, base.b);
+            }
+            self.joints.push(joint);
+            self.joint_names.push(item.name.clone());
+        }
+        for t in 0..self.ties.len() {
+            let (a, b) = (self.ties[t].a, self.ties[t].b);
+            self.part(a, b);
+        }
+        self.apart.sort_unstable();
+        self.apart.dedup();
+        Ok(())
+    }
+
+    /// Bodies that a joint joins do not collide.
+    fn part(&mut self, a: Anchor, b: Anchor) {
+        let collider = |anchor: Anchor| match anchor.at {
+            Local::Frame(node, _) => self
+                .colliders
+                .iter()
+                .position(|c| c.at == (anchor.matter, node)),
+            _ => None,
+        };
+        if let (Some(a), Some(b)) = (collider(a), collider(b)) {
+            self.apart.push((a.min(b) as u32, a.max(b) as u32));
+        }
+    }
+
+    fn check_sides(&self, check: &Checker<'_>, joint: &Joint) -> Result<(), SceneError> {
+        let wrong = |problem: &str, remedy: &str| Err(check.error(&["b".into()], problem, remedy));
+        let node = |anchor: &Anchor| match anchor.at {
+            Local::Node(n) | Local::Frame(n, _) => Some((anchor.matter, n)),
+            _ => None,
+        };
+        let ends = joint
+            .bases
+            .iter()
+            .map(|b| (b.a, b.b, b.kind.needs_axes(), b.kind.is_rotational()))
+            .chain(joint.controls.iter().map(|c| {
+                let points = matches!(c.coordinate, Coordinate::Distance);
+                (c.a, c.b, !points, c.coordinate.is_angle())
+            }));
+        for (a, b, axes, turning) in ends {
+            if node(&a).is_some() && node(&a) == node(&b) {
+                return wrong(
+                    "both sides are the same thing",
+                    "Join two different things.",
+                );
+            }
+            if a.matter.index() < self.prescribed() && b.matter.index() < self.prescribed() {
+                return wrong("neither side can move", "Join something that moves.");
+            }
+            let framed = |x: &Anchor| matches!(x.at, Local::Frame(..));
+            if (axes && !framed(&a)) || (turning && !framed(&b)) {
+                return wrong(
+                    "a point of a tissue or a particle has no axes",
+                    "Let `a` be a body or the world; at a point use a ball joint, a rail or a distance.",
+                );
+            }
+        }
+        Ok(())
+    }
+
+    /// The orientation of what an anchor is on, at the start; and the point, m.
+    fn standing(&self, anchor: &Anchor) -> (DQuat, DVec3) {
+        let start = &self.start[anchor.matter.index()];
+        match anchor.at {
+            Local::Frame(n, offset) => {
+                let q = start.orientation[n as usize];
+                (q, start.position[n as usize] + q * offset)
+            }
+            Local::Node(n) => (DQuat::IDENTITY, start.position[n as usize]),
+            Local::Triangle(nodes, weights) => (
+                DQuat::IDENTITY,
+                nodes.iter().zip(weights).fold(DVec3::ZERO, |sum, (n, w)| {
+                    sum + start.position[*n as usize] * w
+                }),
+            ),
+            Local::Tetrahedron(nodes, weights) => (
+                DQuat::IDENTITY,
+                nodes.iter().zip(weights).fold(DVec3::ZERO, |sum, (n, w)| {
+                    sum + start.position[*n as usize] * w
+                }),
+            ),
+        }
+    }
+
+    fn joint(&self, check: &Checker<'_>, spec: &JointSpec) -> Result<Joint, SceneError> {
+        if let Some(at) = spec.at {
+            check.points(&[at], "at")?;
+        }
+        let a = self.anchor_at(check, "a", &spec.a, spec.at)?;
+        let b = self.anchor_at(check, "b", &spec.b, spec.at)?;
+        let direction = |v: [f64; 3], key: &'static str| {
+            DVec3::from(v)
+                .try_normalize()
+                .filter(|v| v.is_finite())
+                .ok_or_else(|| {
+                    check.error(&[key.into()], "this is no direction", "Give another axis.")
+                })
+        };
+        let x = direction(spec.axis, "axis")?;
+        let y = match spec.second_axis {
+            None => x.any_orthonormal_vector(),
+            Some(second) => {
+                let second = direction(second, "second_axis")?;
+                (second - x * x.dot(second))
+                    .try_normalize()
+                    .ok_or_else(|| {
+                        check.error(
+                            &["second_axis".into()],
+                            "both axes are the same",
+                            "Give an axis across the first.",
+                        )
+                    })?
+            }
+        };
+        let axes = DQuat::from_mat3(&DMat3::from_cols(x, y, x.cross(y))).normalize();
+        let side = |anchor: Anchor| Side {
+            anchor,
+            axes: (self.standing(&anchor).0.conjugate() * axes).normalize(),
+        };
+        let (sa, sb) = (side(a), side(b));
+        let (pa, pb) = (self.standing(&a).1, self.standing(&b).1);
+        // The second point of a hinge as far away as the bodies reach, so that a turn shows as well as a shift.
+        let reach = |anchor: &Anchor| match anchor.at {
+            Local::Frame(_, offset) if anchor.matter != MatterId::WORLD => offset.length(),
+            _ => 0.0,
+        };
+        let lever = reach(&a).max(reach(&b)).max(LEAST_LEVER);
+        let missing = |key: &'static str| {
+            check.error(
+                &["kind".into()],
+                format!("this joint needs `{key}`"),
+                format!("Give `{key}`."),
+            )
+        };
+        let curve = || {
+            let spec = spec.curve.as_ref().ok_or_else(|| missing("curve"))?;
+            let curve = curve(spec, axes);
+            match curve.trouble() {
+                Some(trouble) => Err(check.error(&["curve".into()], trouble, "Correct it.")),
+                None => Ok(curve),
+            }
+        };
+        let joint = match spec.kind {
+            JointKind::Ball => Joint::ball(a, b),
+            JointKind::Hinge => Joint::hinge(sa, sb, lever),
+            JointKind::HingeByAxis => Joint::hinge_by_axis(sa, sb),
+            JointKind::Slider => Joint::slider(sa, sb),
+            JointKind::Universal => Joint::universal(sa, sb),
+            JointKind::Fixed => Joint::fixed(sa, sb),
+            JointKind::FixedByPoints => Joint::fixed_by_points(sa, sb, lever),
+            JointKind::Rail => Joint::ball_on_rail(sa, b),
+            JointKind::Plane => Joint::ball_on_plane(sa, b),
+            JointKind::Curve => Joint::ball_on_curve(sa, b, curve()?),
+            JointKind::CurveSlider => Joint::slider_on_curve(sa, sb, curve()?),
+            JointKind::Surface => {
+                let spec = spec.surface.as_ref().ok_or_else(|| missing("surface"))?;
+                let sheet = match spec {
+                    SurfaceSpec::Sphere(radius) => Sheet::Sphere { radius: *radius },
+                    SurfaceSpec::Cylinder(radius) => Sheet::Cylinder {
+                        axis: DVec3::X,
+                        radius: *radius,
+                    },
+                    SurfaceSpec::Torus([radius, tube]) => Sheet::Torus {
+                        axis: DVec3::X,
+                        radius: *radius,
+                        tube: *tube,
+                    },
+                };
+                if let Some(trouble) = sheet.trouble() {
+                    return Err(check.error(&["surface".into()], trouble, "Correct it."));
+                }
+                Joint::ball_on_sheet(sa, b, sheet)
+            }
+            JointKind::Distance => {
+                let length = spec.length.unwrap_or(pa.distance(pb));
+                check.size(length, "length")?;
+                Joint::distance(a, b, length)
+            }
+            JointKind::Free => Joint::free(),
+            JointKind::Composed => {
+                if spec.bases.is_empty() {
+                    return Err(missing("bases"));
+                }
+                spec.bases.iter().fold(Joint::free(), |joint, base| {
+                    let kind = match base {
+                        BaseName::T3 => Kind::Point,
+                        BaseName::T2 => Kind::Line(sa.axes * DVec3::X),
+                        BaseName::T1 => Kind::Plane(sa.axes * DVec3::X),
+                        BaseName::R3 => {
+                            Kind::Orientation((sa.axes * sb.axes.conjugate()).normalize())
+                        }
+                        BaseName::R2 => Kind::Axis(sa.axes * DVec3::X, sb.axes * DVec3::X),
+                        BaseName::R1 => Kind::Angle(
+                            sa.axes * DVec3::X,
+                            sb.axes * DVec3::Y,
+                            std::f64::consts::FRAC_PI_2,
+                        ),
+                        BaseName::Velocity => Kind::Velocity,
+                        BaseName::Spin => Kind::Spin,
+                    };
+                    joint.with(a, b, kind)
+                })
+            }
+        };
+        let joint = match spec.strength {
+            None => joint,
+            Some(strength) => {
+                check.positive(strength, "strength")?;
+                joint.giving_way(strength)
+            }
+        };
+        self.controlled(check, spec, joint, (sa, sb))
+    }
+
+    /// Adds stops and drive.
+    fn controlled(
+        &self,
+        check: &Checker<'_>,
+        spec: &JointSpec,
+        joint: Joint,
+        (sa, sb): (Side, Side),
+    ) -> Result<Joint, SceneError> {
+        if spec.range.is_none() && spec.drive.is_none() {
+            if joint.bases.is_empty() {
+                return Err(check.error(
+                    &["kind".into()],
+                    "a joint that takes nothing needs a range or a drive",
+                    "Give one, or another kind.",
+                ));
+            }
+            return Ok(joint);
+        }
+        let (xa, xb) = (sa.axes * DVec3::X, sb.axes * DVec3::X);
+        let coordinate = match spec.kind {
+            JointKind::Hinge | JointKind::HingeByAxis => Coordinate::Turn {
+                axis: [xa, xb],
+                zero: [sa.axes * DVec3::Y, sb.axes * DVec3::Y],
+            },
+            JointKind::Slider | JointKind::Rail => Coordinate::Slide(xa),
+            JointKind::Free => Coordinate::Distance,
+            JointKind::Ball | JointKind::Universal => Coordinate::Swing(xa, xb),
+            _ => {
+                return Err(check.error(
+                    &["kind".into()],
+                    "this joint has nothing to limit or drive",
+                    "Use a hinge, a slider, a rail, a ball, a universal or a free joint.",
+                ));
+            }
+        };
+        let mut control = Control::new(sa.anchor, sb.anchor, coordinate);
+        if let Some([least, greatest]) = spec.range {
+            if !(least.is_finite() && greatest.is_finite() && least <= greatest) {
+                return Err(check.error(
+                    &["range".into()],
+                    format!("a range from {least} to {greatest} is none"),
+                    "Give the least first.",
+                ));
+            }
+            control = control.between(least, greatest);
+        }
+        if let Some(spec) = &spec.drive {
+            control = control.driven(drive(check, spec)?);
+        }
+        Ok(joint.controlled(control))
+    }
+}
+
+fn curve(spec: &CurveSpec, axes: DQuat) -> Curve {
+    // Points are along the world's axes; the joint's frame is turned.
+    let through = |points: &[[f64; 3]], closed: bool| Curve::Through {
+        points: points
+            .iter()
+            .map(|p| axes.conjugate() * DVec3::from(*p))
+            .collect(),
+        closed,
+    };
+    match spec {
+        CurveSpec::Circle(radius) => Curve::Circle {
+            axis: DVec3::X,
+            radius: *radius,
+        },
+        CurveSpec::Helix([radius, pitch]) => Curve::Helix {
+            axis: DVec3::X,
+            radius: *radius,
+            pitch: *pitch,
+        },
+        CurveSpec::Through(points) => through(points, false),
+        CurveSpec::Loop(points) => through(points, true),
+    }
+}
+
+fn drive(check: &Checker<'_>, spec: &DriveSpec) -> Result<Drive, SceneError> {
+    let (drive, numbers) = match *spec {
+        DriveSpec::Force(force) => (Drive::Force(force), vec![force.abs()]),
+        DriveSpec::Speed(s) => (
+            Drive::Speed {
+                target: s.target,
+                most: s.most,
+            },
+            vec![s.target.abs(), s.most],
+        ),
+        DriveSpec::Servo(s) => (
+            Drive::Servo {
+                target: s.target,
+                stiffness: s.stiffness,
+                damping: s.damping,
+                most: s.most,
+            },
+            vec![s.target.abs(), s.stiffness, s.damping, s.most],
+        ),
+        DriveSpec::Spring(s) => (
+            Drive::Spring {
+                rest: s.rest,
+                stiffness: s.stiffness,
+                damping: s.damping,
+            },
+            vec![s.rest.abs(), s.stiffness, s.damping],
+        ),
+        DriveSpec::Pid(p) => {
+            let target = match (p.place, p.speed) {
+                (Some(place), None) => Target::Place(place),
+                (None, Some(speed)) => Target::Speed(speed),
+                _ => {
+                    return Err(check.error(
+                        &["drive".into()],
+                        "a controller has one target",
+                        "Give either `place` or `speed`.",
+                    ));
+                }
+            };
+            let (Target::Place(number) | Target::Speed(number)) = target;
+            (
+                Drive::Pid {
+                    target,
+                    proportional: p.proportional,
+                    integral: p.integral,
+                    differential: p.differential,
+                    most: p.most,
+                },
+                vec![
+                    number.abs(),
+                    p.proportional,
+                    p.integral,
+                    p.differential,
+                    p.most,
+                ],
+            )
+        }
+    };
+    if numbers.iter().any(|x| !(0.0..=1e12).contains(x)) {
+        return Err(check.error(
+            &["drive".into()],
+            "a number of the drive is negative or out of range",
+            "Stiffness, damping and greatest force are 0 or more.",
+        ));
+    }
+    Ok(drive)
+}

@@ -1,0 +1,394 @@
+//! Where rigid bodies touch: detection, what contacts remember, and which bodies sleep.
+
+use crate::build::{Model, pose};
+use glam::DVec3;
+use serde::{Deserialize, Serialize};
+use trocar_collide::rigid::{
+    Broad, Contacts, Detector, Pair, Point, Regions, Scratch, Shape, World,
+};
+use trocar_dynamics::{BodyContact, Crew, Joint, MatterId, Nodes};
+use trocar_math::{Bounds, Pose};
+
+/// Contacts this near (m, from each body) are watched: they rest without coming and going.
+const WATCH: f64 = 2.5e-4;
+
+/// Nothing is looked for farther than this, m, however fast it moves.
+const FARTHEST: f64 = 5.0;
+
+/// Greatest speed at which an overlap is undone, m/s.
+const RECOVERY: f64 = 1.0;
+
+/// Slower than this, m/s and rad/s, a body counts as resting.
+const CALM: [f64; 2] = [0.01, 0.1];
+
+/// Faster than this, m/s, a point slides.
+const SLIDING: f64 = 5e-4;
+
+/// What has been calm for less than this, s, wakes what it meets or leaves.
+const STIR: f64 = 0.1;
+
+/// What rests this long, s, sleeps.
+const DOZE: f64 = 0.5;
+
+/// So many pairs are handed to a thread at once. The cut shows in nothing but time.
+const CHUNK: usize = 256;
+
+/// Which point of contact it is: colliders, parts, features.
+pub type Key = ([u32; 2], [u32; 2], [u32; 2]);
+
+/// What a point of contact was given in the last substep.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Given {
+    /// Which point.
+    pub key: Key,
+    /// Where it was, in the frame of its first body, m.
+    pub at: DVec3,
+    /// Impulses of `aim` and of `correct`, N·s.
+    pub impulses: [DVec3; 2],
+}
+
+/// How a body rests.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Rest {
+    /// For how long it has been calm, s.
+    pub calm: f64,
+    /// True if it sleeps.
+    pub asleep: bool,
+}
+
+/// A stretch of pairs and what was found there.
+#[derive(Default)]
+struct Chunk {
+    pairs: (usize, usize),
+    scratch: Scratch,
+    contacts: Contacts,
+}
+
+/// The contacts of all rigid bodies of a scene.
+pub struct Collisions {
+    /// Contacts of the last substep.
+    pub list: Vec<BodyContact>,
+    /// Impulses of the last substep: what goes on starts from them.
+    pub warm: Vec<Given>,
+    /// How each dynamic body rests.
+    pub rest: Vec<Rest>,
+    bodies: MatterId,
+    shapes: Vec<Shape>,
+    /// Bodies that joints, ties or drives hold: they do not sleep.
+    busy: Vec<bool>,
+    keys: Vec<Key>,
+    poses: Vec<Pose>,
+    margins: Vec<f64>,
+    bounds: Vec<Bounds>,
+    broad: Broad,
+    pairs: Vec<Pair>,
+    chunks: Vec<Chunk>,
+    leader: Vec<u32>,
+}
+
+impl Collisions {
+    /// Of a model that has bodies which may touch; none if it has none.
+    pub fn new(model: &Model) -> Option<Self> {
+        let bodies = model.bodies?;
+        if !model.colliders.iter().any(|c| c.at.0 == bodies) {
+            return None;
+        }
+        let frames = model.start[bodies.index()].frames();
+        let mut busy = vec![!model.rules.sleep; frames];
+        let ends = model.joints.iter().flat_map(Joint::anchors).flatten();
+        for anchor in ends.chain(model.ties.iter().flat_map(|t| [t.a, t.b])) {
+            if let (true, trocar_dynamics::Local::Frame(n, _)) =
+                (anchor.matter == bodies, anchor.at)
+            {
+                busy[n as usize] = true;
+            }
+        }
+        Some(Self {
+            list: Vec::new(),
+            warm: Vec::new(),
+            rest: vec![Rest::default(); frames],
+            bodies,
+            shapes: model.colliders.iter().map(|c| c.shape.clone()).collect(),
+            busy,
+            keys: Vec::new(),
+            poses: Vec::new(),
+            margins: Vec::new(),
+            bounds: Vec::new(),
+            broad: Broad::default(),
+            pairs: Vec::new(),
+            chunks: Vec::new(),
+            leader: Vec::new(),
+        })
+    }
+
+    /// True if a node of the bodies' matter sleeps.
+    pub fn is_asleep(&self, node: usize) -> bool {
+        self.rest.get(node).is_some_and(|r| r.asleep)
+    }
+
+    /// Wakes a body.
+    pub fn wake(&mut self, node: usize) {
+        if let Some(rest) = self.rest.get_mut(node) {
+            *rest = Rest::default();
+        }
+    }
+
+    /// Finds the contacts at the start of a substep of `h` seconds, near enough to be reached in it. `share` gives the
+    /// nodes of a matter.
+    pub fn detect<'n>(
+        &mut self,
+        model: &Model,
+        share: impl Fn(MatterId) -> &'n Nodes,
+        h: f64,
+        crew: Option<&Crew>,
+    ) {
+        let fall = model.gravity.length() * h;
+        self.poses.clear();
+        self.margins.clear();
+        for collider in &model.colliders {
+            let (matter, node) = collider.at;
+            let nodes = share(matter);
+            let i = node as usize;
+            self.poses.push(pose(nodes, i));
+            let moves = matter != self.bodies || !self.rest[i].asleep;
+            let reach = if moves {
+                let speed = nodes.velocity[i].length() + fall;
+                collider.shape.reach(speed, nodes.spin[i].length(), h)
+            } else {
+                0.0
+            };
+            self.margins.push(WATCH + reach.min(FARTHEST));
+        }
+        let world = World {
+            shapes: &self.shapes,
+            poses: &self.poses,
+            margins: &self.margins,
+        };
+        world.bounds(&mut self.bounds);
+        // What no impulse moves, moves others if it has a course; two of it never meet.
+        let still = |c: u32| model.colliders[c as usize].at.0 != self.bodies;
+        let awake = |c: u32| {
+            let (matter, node) = model.colliders[c as usize].at;
+            if matter == self.bodies {
+                !self.rest[node as usize].asleep
+            } else {
+                model.courses[node as usize] != (DVec3::ZERO, DVec3::ZERO)
+            }
+        };
+        let keep = |a: u32, b: u32| {
+            (awake(a) || awake(b))
+                && !(still(a) && still(b))
+                && model.apart.binary_search(&(a, b)).is_err()
+        };
+        self.broad.update(&self.bounds, keep, &mut self.pairs);
+        let count = self.pairs.len().div_ceil(CHUNK);
+        if self.chunks.len() < count {
+            self.chunks.resize_with(count, Chunk::default);
+        }
+        let pairs = &self.pairs;
+        let chunks = &mut self.chunks[..count];
+        for (k, chunk) in chunks.iter_mut().enumerate() {
+            chunk.pairs = (k * CHUNK, ((k + 1) * CHUNK).min(pairs.len()));
+        }
+        let narrow = |_: usize, chunk: &mut Chunk| {
+            chunk.contacts.clear();
+            let (from, to) = chunk.pairs;
+            Regions.narrow(
+                &world,
+                &pairs[from..to],
+                &mut chunk.scratch,
+                &mut chunk.contacts,
+            );
+        };
+        match crew {
+            Some(crew) => crew.each(chunks, narrow),
+            None => chunks.iter_mut().for_each(|c| narrow(0, c)),
+        }
+        self.collect(model, count, share);
+    }
+
+    /// Makes contacts of what was found; those that go on start from their impulses.
+    fn collect<'n>(&mut self, model: &Model, chunks: usize, share: impl Fn(MatterId) -> &'n Nodes) {
+        self.list.clear();
+        self.keys.clear();
+        let mut before = 0;
+        for chunk in &self.chunks[..chunks] {
+            for (manifold, points) in chunk.contacts.iter() {
+                let pair = [manifold.pair.a, manifold.pair.b];
+                let sides = pair.map(|c| &model.colliders[c as usize]);
+                let friction = [0, 1].map(|k| (sides[0].friction[k] * sides[1].friction[k]).sqrt());
+                let velocity = |k: usize, at: DVec3| {
+                    let (matter, node) = sides[k].at;
+                    let (nodes, i) = (share(matter), node as usize);
+                    nodes.velocity[i] + nodes.spin[i].cross(at - nodes.position[i])
+                };
+                let slides = |ends: [DVec3; 2], n: DVec3| {
+                    let u = velocity(1, ends[1]) - velocity(0, ends[0]);
+                    (u - n * n.dot(u)).length_squared() > SLIDING * SLIDING
+                };
+                let part: [u32; 2] = manifold.part.into();
+                for point in points {
+                    let key = (pair, part, point.id.into());
+                    // Both feel it at one and the same place, or friction would turn them both.
+                    let ends = [0, 1].map(|k| {
+                        let at = [point.a, point.b][k];
+                        self.poses[pair[k] as usize].point(at)
+                    });
+                    let middle = 0.5 * (ends[0] + ends[1]);
+                    let mut contact = BodyContact {
+                        a: sides[0].at,
+                        b: sides[1].at,
+                        at: [point.a, point.b],
+                        seat: point.a,
+                        arms: pair.map(|c| middle - self.poses[c as usize].position),
+                        normal: manifold.normal,
+                        gap: point.gap,
+                        friction: friction[usize::from(slides(ends, manifold.normal))],
+                        restitution: sides[0].restitution * sides[1].restitution,
+                        recovery: RECOVERY,
+                        rebound: 0.0,
+                        impulse: DVec3::ZERO,
+                        relief: DVec3::ZERO,
+                        total: DVec3::ZERO,
+                    };
+                    // What sleeps is as fixed as the world.
+                    for (k, c) in pair.iter().enumerate() {
+                        let (matter, node) = sides[k].at;
+                        if matter == self.bodies && self.rest[node as usize].asleep {
+                            contact.arms[k] = middle;
+                            let point = self.poses[*c as usize].point(contact.at[k]);
+                            let at = (MatterId::WORLD, 0);
+                            *[&mut contact.a, &mut contact.b][k] = at;
+                            contact.at[k] = point;
+                        }
+                    }
+                    self.list.push(contact);
+                    self.keys.push(key);
+                }
+                let first = self.list.len() - points.len();
+                let old = &self.warm[before..];
+                let skip = old.iter().take_while(|w| (w.key.0, w.key.1) < (pair, part));
+                before += skip.count();
+                let old = &self.warm[before..];
+                let same = old
+                    .iter()
+                    .take_while(|w| (w.key.0, w.key.1) == (pair, part));
+                for given in same {
+                    before += 1;
+                    pass_on(given, &mut self.list[first..], &self.keys[first..], points);
+                }
+            }
+        }
+    }
+
+    /// True if these may be the impulses and rests of this scene.
+    pub fn can_take(&self, warm: &[Given], rest: &[Rest], most: f64) -> bool {
+        let known = self.shapes.len();
+        warm.is_sorted_by(|a, b| a.key <= b.key)
+            && warm.iter().all(|given| {
+                given.key.0.iter().all(|c| (*c as usize) < known)
+                    && given.at.is_finite()
+                    && given.impulses.iter().all(|i| i.length() <= most)
+            })
+            && rest.len() == self.rest.len()
+            && rest.iter().all(|r| (0.0..1e12).contains(&r.calm))
+    }
+
+    /// Keeps the impulses found for the next substep.
+    pub fn keep(&mut self) {
+        self.warm.clear();
+        let found = self.keys.iter().zip(&self.list);
+        let pushing = found.filter(|(_, c)| c.impulse != DVec3::ZERO);
+        self.warm.extend(pushing.map(|(key, c)| Given {
+            key: *key,
+            at: c.seat,
+            impulses: [c.impulse, c.relief],
+        }));
+    }
+
+    /// After a step of `dt` seconds: what has rested long enough with all it touches sleeps; what is touched by
+    /// something that moves wakes.
+    pub fn settle(&mut self, model: &Model, nodes: &mut Nodes, dt: f64) {
+        let frames = self.rest.len();
+        for (i, rest) in self.rest.iter_mut().enumerate() {
+            let still = nodes.velocity[i].length() < CALM[0] && nodes.spin[i].length() < CALM[1];
+            rest.calm = match (still && !self.busy[i], rest.asleep) {
+                (_, true) => rest.calm,
+                (true, false) => rest.calm + dt,
+                (false, false) => 0.0,
+            };
+        }
+        self.leader.clear();
+        self.leader.extend(0..frames as u32);
+        fn find(leader: &mut [u32], mut i: u32) -> u32 {
+            while leader[i as usize] != i {
+                leader[i as usize] = leader[leader[i as usize] as usize];
+                i = leader[i as usize];
+            }
+            i
+        }
+        for (key, contact) in self.keys.iter().zip(&self.list) {
+            let [a, b] = key.0.map(|c| model.colliders[c as usize].at);
+            let own = |x: (MatterId, u32)| (x.0 == self.bodies).then_some(x.1);
+            let pushed = contact.total != DVec3::ZERO;
+            match (own(a), own(b)) {
+                (Some(a), Some(b)) => {
+                    let moves = |r: &Rest| !r.asleep && r.calm < STIR;
+                    let (one, other) = (self.rest[a as usize], self.rest[b as usize]);
+                    if moves(&one) && other.asleep {
+                        self.rest[b as usize] = Rest::default();
+                    }
+                    if moves(&other) && one.asleep {
+                        self.rest[a as usize] = Rest::default();
+                    }
+                    if pushed {
+                        let (a, b) = (find(&mut self.leader, a), find(&mut self.leader, b));
+                        self.leader[a.max(b) as usize] = a.min(b);
+                    }
+                }
+                // What a moving fixture carries does not sleep, and what it meets wakes.
+                (Some(n), None) | (None, Some(n)) => {
+                    let fixture = if own(a).is_some() { b } else { a };
+                    let course = Some(fixture.0) == model.fixtures
+                        && model.courses[fixture.1 as usize] != (DVec3::ZERO, DVec3::ZERO);
+                    if course {
+                        self.rest[n as usize] = Rest::default();
+                    }
+                }
+                _ => {}
+            }
+        }
+        // The least calm of each set of bodies that touch.
+        for i in 0..frames as u32 {
+            let root = find(&mut self.leader, i) as usize;
+            if !self.rest[i as usize].asleep {
+                let calm = self.rest[i as usize].calm;
+                let least = &mut self.rest[root].calm;
+                *least = least.min(calm);
+            }
+        }
+        for i in 0..frames as u32 {
+            let root = find(&mut self.leader, i) as usize;
+            let calm = self.rest[root].calm;
+            let rest = &mut self.rest[i as usize];
+            if !rest.asleep && calm >= DOZE && rest.calm >= DOZE {
+                rest.asleep = true;
+                nodes.velocity[i as usize] = DVec3::ZERO;
+                nodes.spin[i as usize] = DVec3::ZERO;
+            }
+        }
+    }
+}
+
+/// Gives an impulse of the last substep to the point that goes on, or, if it is gone, to the nearest one: a face that turns
+/// a little has other corners, but bears the same weight.
+fn pass_on(given: &Given, list: &mut [BodyContact], keys: &[Key], points: &[Point]) {
+    let to = keys.iter().position(|k| *k == given.key).or_else(|| {
+        let distance = |k: &usize| points[*k].a.distance_squared(given.at);
+        (0..points.len()).min_by(|i, j| distance(i).total_cmp(&distance(j)))
+    });
+    if let Some(to) = to {
+        list[to].impulse += given.impulses[0];
+        list[to].relief += given.impulses[1];
+    }
+}

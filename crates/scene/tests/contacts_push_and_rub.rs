@@ -1,0 +1,848 @@
+//! Bodies that touch push each other and rub (B73–B93): they rebound as high as they should, stick and slide as Coulomb says,
+//! stand in stacks without creeping, pass blows on, and never pass through each other.
+
+#![allow(clippy::unwrap_used, reason = "a test may fail")]
+
+mod common;
+
+use common::{
+    Dice,
+    rigid::{Rig, body, joint, vector, world},
+};
+use glam::DVec3;
+use trocar_math::{real, rotation};
+use trocar_scene::{Scene, StepReport};
+
+const G: f64 = 9.81;
+
+/// A floor at y = 0.
+fn floor(text: &mut String, says: &str) {
+    let says = format!("motion = \"static\"\nform = {{ half_space = [0, 1, 0] }}\n{says}");
+    body(text, "floor", DVec3::ZERO, &says);
+}
+
+/// A cube of 0.1 m.
+fn cube(text: &mut String, name: &str, position: DVec3) {
+    body(
+        text,
+        name,
+        position,
+        "mass = 1\nhalf_extents = [0.05, 0.05, 0.05]",
+    );
+}
+
+/// Boxes of 0.1 m on a floor, one on another.
+fn tower(count: usize, says: &str, mass: impl Fn(usize) -> f64) -> String {
+    let mut text = world(says);
+    floor(&mut text, "");
+    for k in 0..count {
+        let at = DVec3::new(0.0, 0.05 + 0.1 * k as f64, 0.0);
+        let says = format!("mass = {:?}\nhalf_extents = [0.05, 0.05, 0.05]", mass(k));
+        body(&mut text, &format!("box {k}"), at, &says);
+    }
+    text
+}
+
+/// The greatest way any of the named bodies has gone since `start`.
+fn drift(rig: &Rig, names: &[String], start: &[DVec3]) -> f64 {
+    let ways = names
+        .iter()
+        .zip(start)
+        .map(|(n, s)| rig.position(n).distance(*s));
+    ways.fold(0.0, f64::max)
+}
+
+fn names(count: usize) -> Vec<String> {
+    (0..count).map(|k| format!("box {k}")).collect()
+}
+
+fn positions(rig: &Rig, names: &[String]) -> Vec<DVec3> {
+    names.iter().map(|n| rig.position(n)).collect()
+}
+
+/// How high a ball with elasticity `own` springs from a floor with `floors`, of the height it fell from.
+fn rebound(own: f64, floors: f64) -> f64 {
+    let mut text = world("step = 0.001");
+    floor(&mut text, &format!("restitution = {floors:?}"));
+    let says = format!("mass = 0.3\nform = {{ ball = 0.05 }}\nrestitution = {own:?}");
+    body(&mut text, "ball", DVec3::new(0.0, 0.55, 0.0), &says);
+    let mut rig = Rig::new(&text);
+    let (mut struck, mut highest) = (false, 0.0_f64);
+    let mut falls = false;
+    rig.watch(1.0, |rig, _| {
+        let up = rig.velocity("ball").y;
+        struck |= up > 0.0;
+        falls |= struck && up < 0.0;
+        if struck && !falls {
+            highest = highest.max(rig.position("ball").y - 0.05);
+        }
+        assert!(rig.position("ball").y > 0.0499);
+    });
+    highest / 0.5
+}
+
+#[test]
+fn a_ball_springs_back_to_the_square_of_its_elasticity() {
+    for e in [0.2, 0.5, 0.8, 0.95, 1.0] {
+        let height = rebound(e, 1.0);
+        assert!((height - e * e).abs() < 0.015, "{e}: {height}");
+    }
+    assert!(rebound(0.0, 1.0) < 1e-3);
+    // The elasticities of a pair multiply.
+    let (one, other) = (rebound(0.9, 0.8), rebound(0.8, 0.9));
+    assert!((one - 0.72 * 0.72).abs() < 0.015, "{one}");
+    assert_eq!(one, other);
+}
+
+#[test]
+fn a_perfect_ball_bounces_on_and_gains_nothing() {
+    let mut text = world("step = 0.001");
+    floor(&mut text, "restitution = 1");
+    body(
+        &mut text,
+        "ball",
+        DVec3::new(0.0, 0.35, 0.0),
+        "mass = 0.3\nform = { ball = 0.05 }\nrestitution = 1",
+    );
+    let mut rig = Rig::new(&text);
+    let all = 0.3 * G * 0.3;
+    let (mut low, mut high) = (f64::INFINITY, 0.0_f64);
+    rig.watch(10.0, |rig, _| {
+        let e = rig.energy() + all;
+        low = low.min(e / all);
+        high = high.max(e / all);
+    });
+    assert!(high < 1.01, "{high}");
+    assert!(low > 0.9, "{low}");
+}
+
+/// A box on a slope; returns how fast it slides after a second, along the slope downwards, and how far it went.
+fn slide(angle: f64, friction: [f64; 2], seconds: f64, says: &str) -> (f64, f64) {
+    let (sin, cos) = real::sin_cos(angle);
+    let up = DVec3::new(sin, cos, 0.0);
+    let down = DVec3::new(cos, -sin, 0.0);
+    let [s, d] = friction;
+    let mut text = world(&format!("reach = 100\n{says}"));
+    let says = format!(
+        "motion = \"static\"\nform = {{ half_space = {} }}\nfriction = [{s:?}, {d:?}]",
+        vector(up)
+    );
+    body(&mut text, "slope", DVec3::ZERO, &says);
+    let says = format!(
+        "mass = 2\nhalf_extents = [0.1, 0.02, 0.1]\nrotation = [0, 0, {:?}]\nfriction = [{s:?}, {d:?}]",
+        -angle
+    );
+    body(&mut text, "box", up * 0.02, &says);
+    let mut rig = Rig::new(&text);
+    let start = rig.position("box");
+    rig.run(seconds);
+    let gone = rig.position("box") - start;
+    assert!(gone.dot(up).abs() < 1e-3, "left the slope: {gone}");
+    assert!(gone.z.abs() < 1e-3, "went aside: {gone}");
+    (rig.velocity("box").dot(down), gone.dot(down))
+}
+
+#[test]
+fn a_box_on_a_slope_sticks_or_slides_as_coulomb_says() {
+    let degree = std::f64::consts::PI / 180.0;
+    for friction in [[0.6, 0.5], [0.3, 0.3], [1.2, 0.4], [0.05, 0.02]] {
+        let limit = real::atan2(friction[0], 1.0);
+        for angle in [0.3 * limit, 0.8 * limit, limit - 0.4 * degree] {
+            let (speed, way) = slide(angle, friction, 1.0, "step = 0.002");
+            assert!(
+                way.abs() < 1e-4 && speed.abs() < 1e-3,
+                "{friction:?} at {}°: {way} m, {speed} m/s",
+                angle / degree
+            );
+        }
+        for angle in [limit + 0.4 * degree, limit + 5.0 * degree, limit + 0.3] {
+            let (speed, way) = slide(angle, friction, 1.0, "step = 0.002");
+            let (sin, cos) = real::sin_cos(angle);
+            let a = G * (sin - friction[1] * cos);
+            assert!(
+                (speed / a - 1.0).abs() < 0.02,
+                "{friction:?} at {}°: {speed} for {a}",
+                angle / degree
+            );
+            assert!(
+                (way / (0.5 * a) - 1.0).abs() < 0.02,
+                "{friction:?} at {}°: {way}",
+                angle / degree
+            );
+        }
+    }
+}
+
+#[test]
+fn what_sticks_does_not_creep() {
+    let (speed, way) = slide(0.5, [0.6, 0.5], 60.0, "step = 0.005\nsleep = false");
+    assert!(
+        speed.abs() < 1e-4 && way.abs() < 1e-4,
+        "{way} m, {speed} m/s"
+    );
+}
+
+#[test]
+fn without_friction_it_slides_as_a_free_body() {
+    let (speed, _) = slide(0.3, [0.0, 0.0], 1.0, "step = 0.002");
+    let (sin, _) = real::sin_cos(0.3);
+    assert!((speed / (G * sin) - 1.0).abs() < 1e-3, "{speed}");
+}
+
+#[test]
+fn a_sliding_ball_comes_to_roll() {
+    let mut text = world("step = 0.002\nreach = 100");
+    floor(&mut text, "friction = [0.4, 0.4]");
+    let says = "mass = 0.5\nform = { ball = 0.1 }\nvelocity = [2, 0, 0]\nfriction = [0.4, 0.4]";
+    body(&mut text, "ball", DVec3::new(0.0, 0.1, 0.0), says);
+    let mut rig = Rig::new(&text);
+    rig.run(1.0);
+    // Angular momentum about a point of the floor is kept: v = 5/7 v₀, whatever the friction.
+    let (v, w) = (rig.velocity("ball").x, rig.spin("ball").z);
+    assert!((v - 10.0 / 7.0).abs() < 0.01, "{v}");
+    assert!((v + 0.1 * w).abs() < 1e-3, "{v} and {w}");
+}
+
+#[test]
+fn a_ball_rolls_down_a_slope_at_five_sevenths() {
+    let (sin, cos) = real::sin_cos(0.3);
+    let up = DVec3::new(sin, cos, 0.0);
+    let mut text = world("step = 0.002\nreach = 100");
+    let says = format!(
+        "motion = \"static\"\nform = {{ half_space = {} }}",
+        vector(up)
+    );
+    body(&mut text, "slope", DVec3::ZERO, &says);
+    body(
+        &mut text,
+        "ball",
+        up * 0.1,
+        "mass = 0.5\nform = { ball = 0.1 }",
+    );
+    let mut rig = Rig::new(&text);
+    rig.run(1.0);
+    let v = rig.velocity("ball").length();
+    assert!((v / (5.0 / 7.0 * G * sin) - 1.0).abs() < 0.01, "{v}");
+}
+
+#[test]
+fn a_stack_of_ten_rests_for_a_minute() {
+    for sleep in [true, false] {
+        let mut rig = Rig::new(&tower(
+            10,
+            &format!("step = 0.005\nsleep = {sleep}"),
+            |_| 1.0,
+        ));
+        let names = names(10);
+        rig.run(1.0);
+        let start = positions(&rig, &names);
+        rig.run(59.0);
+        let way = drift(&rig, &names, &start);
+        assert!(way < 5e-4, "sleep {sleep}: {way}");
+        let ideal = 0.05 + 0.9;
+        let top = rig.position("box 9");
+        assert!(
+            (top.y - ideal).abs() < 2e-3 && top.x.abs() < 1e-3 && top.z.abs() < 1e-3,
+            "{top}"
+        );
+    }
+}
+
+#[test]
+fn a_tower_of_twenty_stands() {
+    let mut rig = Rig::new(&tower(
+        20,
+        "step = 0.005\nsleep = false\nsweeps = 200\niterations = 200",
+        |_| 1.0,
+    ));
+    rig.run(20.0);
+    for (k, at) in positions(&rig, &names(20)).into_iter().enumerate() {
+        let ideal = DVec3::new(0.0, 0.05 + 0.1 * k as f64, 0.0);
+        assert!(at.distance(ideal) < 5e-3, "box {k} at {at}");
+    }
+}
+
+/// The worst case of sweeping contacts: a heavy box on a light one. It must not sink in or be thrown.
+#[test]
+fn a_heavy_box_rests_on_a_light_one() {
+    for (ratio, sinks) in [(10.0, 1e-3), (100.0, 3e-3), (1000.0, 2e-2)] {
+        // The number of sweeps that such a stack takes grows with the ratio.
+        let sweeps = 4.0 * ratio + 40.0;
+        let says = format!("step = 0.002\nsleep = false\nsweeps = {sweeps}\niterations = {sweeps}");
+        let mut rig = Rig::new(&tower(2, &says, |k| [0.01, 0.01 * ratio][k]));
+        let mut lowest = f64::INFINITY;
+        rig.watch(5.0, |rig, _| lowest = lowest.min(rig.position("box 1").y));
+        println!("mass ratio {ratio}: sinks {} m", 0.15 - lowest);
+        assert!(0.15 - lowest < sinks, "{ratio}: {lowest}");
+        assert!(
+            rig.velocity("box 1").length() < 0.01,
+            "{ratio}: {}",
+            rig.velocity("box 1")
+        );
+        assert!(rig.position("box 1").distance(DVec3::new(0.0, 0.15, 0.0)) < sinks);
+    }
+}
+
+/// A row of five balls on hinges; the first `raised` of them are lifted.
+fn cradle(raised: usize, angle: f64) -> Rig {
+    let mut text = world("step = 0.001");
+    let (sin, cos) = real::sin_cos(angle);
+    for k in 0..5 {
+        let x = 0.1 * f64::from(k);
+        let (swing, turn) = if (k as usize) < raised {
+            (DVec3::new(-sin, -cos, 0.0), -angle)
+        } else {
+            (DVec3::NEG_Y, 0.0)
+        };
+        let says = format!(
+            "mass = 0.5\nform = {{ ball = 0.05 }}\nrestitution = 1\nfriction = [0, 0]\nrotation = [0, 0, {turn:?}]"
+        );
+        body(&mut text, &format!("ball {k}"), DVec3::X * x + swing, &says);
+        joint(
+            &mut text,
+            &format!(
+                "kind = \"hinge\"\na = {{ world = [{x:?}, 0, 0] }}\nb = {{ body = \"ball {k}\" }}\nat = [{x:?}, 0, 0]\naxis = [0, 0, 1]"
+            ),
+        );
+    }
+    Rig::new(&text)
+}
+
+/// How far each ball has swung out, rad.
+fn swings(rig: &Rig) -> Vec<f64> {
+    (0..5)
+        .map(|k| {
+            let at = rig.position(&format!("ball {k}")) - DVec3::X * (0.1 * f64::from(k));
+            real::atan2(at.x, -at.y)
+        })
+        .collect()
+}
+
+#[test]
+fn a_cradle_passes_on_as_many_balls_as_come() {
+    let angle = 0.4;
+    for raised in [1, 2, 3] {
+        let mut rig = cradle(raised, angle);
+        let start = rig.energy();
+        let all = raised as f64 * 0.5 * G * (1.0 - real::sin_cos(angle).1);
+        let mut before = all;
+        // Swings to the right and back, twice: half a period is that of a rigid pendulum.
+        let half =
+            std::f64::consts::PI * ((1.0 + 0.4 * 0.0025) / G).sqrt() * (1.0 + angle * angle / 16.0);
+        for swing in 0..4 {
+            let mut farthest = [0.0_f64; 5];
+            rig.watch(half, |rig, _| {
+                for (f, s) in farthest.iter_mut().zip(swings(rig)) {
+                    // Only the side they fly out to.
+                    *f = f.max(if swing % 2 == 0 { s } else { -s });
+                }
+            });
+            for k in 0..5 {
+                let out = if swing % 2 == 0 {
+                    k >= 5 - raised
+                } else {
+                    k < raised
+                };
+                let what = format!("{raised} raised, swing {swing}, ball {k}: {farthest:?}");
+                if out {
+                    assert!((farthest[k] / angle - 1.0).abs() < 0.05, "{what}");
+                } else if swing == 0 && k >= raised || swing > 0 {
+                    assert!(farthest[k] < 0.1 * angle, "{what}");
+                }
+            }
+            let now = all + rig.energy() - start;
+            assert!(now / before > 0.99, "swing {swing} keeps {}", now / before);
+            assert!(now / all < 1.01, "gains: {}", now / all);
+            before = now;
+        }
+    }
+}
+
+#[test]
+fn balls_that_meet_head_on_exchange_their_speeds() {
+    for (m, e) in [(1.0, 1.0), (3.0, 1.0), (1.0, 0.5), (0.2, 0.7)] {
+        let mut text = world("step = 0.002\ngravity = [0, 0, 0]");
+        body(
+            &mut text,
+            "a",
+            DVec3::new(-0.2, 0.0, 0.0),
+            &format!(
+                "mass = {m:?}\nform = {{ ball = 0.05 }}\nvelocity = [1, 0, 0]\nrestitution = {e:?}"
+            ),
+        );
+        body(
+            &mut text,
+            "b",
+            DVec3::new(0.2, 0.0, 0.0),
+            "mass = 1\nform = { ball = 0.05 }\nrestitution = 1",
+        );
+        let mut rig = Rig::new(&text);
+        rig.run(0.8);
+        let (a, b) = (rig.velocity("a").x, rig.velocity("b").x);
+        let (wa, wb) = ((m - e) / (m + 1.0), m * (1.0 + e) / (m + 1.0));
+        assert!(
+            (a - wa).abs() < 1e-6 && (b - wb).abs() < 1e-6,
+            "{m}, {e}: {a} and {b} for {wa} and {wb}"
+        );
+    }
+}
+
+#[test]
+fn a_blow_keeps_momentum_and_gains_no_energy() {
+    let mut dice = Dice(7);
+    let mut number = || (dice.next() >> 11) as f64 / (1_u64 << 53) as f64 * 2.0 - 1.0;
+    for case in 0..20 {
+        let mut text = world("step = 0.002\ngravity = [0, 0, 0]");
+        for (name, x, v) in [("a", -0.15, 1.5), ("b", 0.15, -1.0)] {
+            let spin = DVec3::new(number(), number(), number()) * 5.0;
+            let turn = DVec3::new(number(), number(), number());
+            let at = DVec3::new(x, 0.05 * number(), 0.05 * number());
+            let form = [
+                "{ box = [0.05, 0.03, 0.08] }",
+                "{ ball = 0.06 }",
+                "{ capsule = { half_length = 0.05, radius = 0.03 } }",
+            ][case % 3];
+            let says = format!(
+                "mass = {:?}\nform = {form}\nvelocity = [{v}, 0, 0]\nspin = {}\nrotation = {}\nrestitution = {:?}",
+                1.5 + number(),
+                vector(spin),
+                vector(turn),
+                0.5 + 0.5 * number()
+            );
+            body(&mut text, name, at, &says);
+        }
+        let mut rig = Rig::new(&text);
+        let (p, l) = rig.momentum();
+        let mut before = rig.energy();
+        rig.watch(0.4, |rig, _| {
+            let now = rig.energy();
+            assert!(
+                now < before + 1e-4,
+                "case {case}: {before} to {now} J at {} s",
+                rig.time()
+            );
+            before = now;
+        });
+        let (q, k) = rig.momentum();
+        assert!(p.distance(q) < 1e-9, "case {case}: {p} to {q}");
+        // What touches at a gap has two points: a twist of the gap times the impulse is all that may be lost.
+        assert!(l.distance(k) < 2e-3, "case {case}: {l} to {k}");
+    }
+}
+
+/// Throws something at a wall as thick as a coin; true if it stayed on its side.
+fn is_stopped(form: &str, speed: f64, spin: f64, step: f64, wall: &str) -> bool {
+    let mut text = world(&format!(
+        "step = {step:?}\ngravity = [0, 0, 0]\nreach = 1000"
+    ));
+    body(&mut text, "wall", DVec3::ZERO, wall);
+    let says = format!(
+        "mass = 0.01\nform = {form}\nvelocity = [{speed:?}, 0.01, 0]\nspin = [0, 0, {spin:?}]"
+    );
+    body(&mut text, "bullet", DVec3::new(-1.0, 0.013, 0.017), &says);
+    let mut rig = Rig::new(&text);
+    rig.run(3.0 / speed + 4.0 * step);
+    rig.position("bullet").x < 0.0
+}
+
+#[test]
+fn a_bullet_does_not_pass_through_a_thin_wall() {
+    let wall = "motion = \"static\"\nhalf_extents = [0.001, 0.5, 0.5]";
+    let heavy = "mass = 500\nhalf_extents = [0.001, 0.5, 0.5]";
+    for form in [
+        "{ ball = 0.005 }",
+        "{ box = [0.005, 0.004, 0.003] }",
+        "{ capsule = { half_length = 0.01, radius = 0.002 } }",
+    ] {
+        for (speed, step) in [(10.0, 0.002), (100.0, 0.002), (100.0, 0.01), (400.0, 0.01)] {
+            for spin in [0.0, 50.0] {
+                assert!(
+                    is_stopped(form, speed, spin, step, wall),
+                    "{form} at {speed} m/s, spin {spin}, step {step}"
+                );
+                if speed <= 100.0 {
+                    assert!(
+                        is_stopped(form, speed, spin, step, heavy),
+                        "{form} at {speed} m/s through a heavy wall"
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn two_bullets_meet() {
+    let mut text = world("step = 0.01\ngravity = [0, 0, 0]\nreach = 1000");
+    for (name, x) in [("left", -1.003), ("right", 1.0)] {
+        let says = format!(
+            "mass = 0.01\nform = {{ ball = 0.005 }}\nvelocity = [{:?}, 0, 0]",
+            -100.0 * x
+        );
+        body(&mut text, name, DVec3::X * x, &says);
+    }
+    let mut rig = Rig::new(&text);
+    rig.run(0.1);
+    assert!(
+        rig.position("left").x < rig.position("right").x,
+        "{} and {}",
+        rig.position("left"),
+        rig.position("right")
+    );
+}
+
+/// A channel as a mesh: a floor at y = 0 and two walls of 0.3 m. Its hull would be full.
+const CHANNEL: &str = "v -1 0 -0.2\nv 1 0 -0.2\nv 1 0 0.2\nv -1 0 0.2\nv -1 0.3 -0.2\nv 1 0.3 -0.2\nv 1 0.3 0.2\nv -1 0.3 0.2\n\
+                       f 1 4 3\nf 1 3 2\nf 1 2 6\nf 1 6 5\nf 4 8 7\nf 4 7 3\n";
+
+#[test]
+fn a_box_lies_in_a_channel_that_is_not_convex() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("channel.obj"), CHANNEL).unwrap();
+    let mut text = world("step = 0.002");
+    body(
+        &mut text,
+        "channel",
+        DVec3::ZERO,
+        "motion = \"static\"\nform = { mesh = { file = \"channel.obj\" } }",
+    );
+    for k in 0..6 {
+        let x = -0.5 + 0.2 * f64::from(k);
+        let says = format!(
+            "mass = 0.5\nhalf_extents = [0.05, 0.04, 0.06]\nrotation = [{:?}, 0.3, 0.1]",
+            0.4 * f64::from(k)
+        );
+        body(
+            &mut text,
+            &format!("box {k}"),
+            DVec3::new(x, 0.25, 0.02 * f64::from(k) - 0.05),
+            &says,
+        );
+    }
+    body(
+        &mut text,
+        "ball",
+        DVec3::new(0.75, 0.2, 0.0),
+        "mass = 0.5\nform = { ball = 0.05 }\nvelocity = [0, 0, 2]",
+    );
+    std::fs::write(folder.path().join("scene.toml"), text).unwrap();
+    let scene = Scene::load(folder.path().join("scene.toml")).unwrap_or_else(|e| panic!("{e}"));
+    let mut rig = Rig::of(&scene, 1);
+    rig.run(4.0);
+    for k in 0..6 {
+        let at = rig.position(&format!("box {k}"));
+        assert!(at.y > 0.035 && at.y < 0.09, "box {k} at {at}");
+        assert!(at.z.abs() < 0.2, "box {k} at {at}");
+        assert!(rig.velocity(&format!("box {k}")).length() < 0.02);
+    }
+    let ball = rig.position("ball");
+    assert!(
+        (ball.y - 0.05).abs() < 1e-3 && ball.z.abs() < 0.151,
+        "{ball}"
+    );
+}
+
+#[test]
+fn what_sleeps_wakes_when_hit() {
+    let mut text = world("step = 0.002");
+    floor(&mut text, "");
+    cube(&mut text, "box", DVec3::new(0.0, 0.05, 0.0));
+    body(
+        &mut text,
+        "ball",
+        DVec3::new(-3.2, 0.05, 0.0),
+        "mass = 2\nform = { ball = 0.05 }\nvelocity = [2, 0, 0]\nspin = [0, 0, -40]",
+    );
+    let mut rig = Rig::new(&text);
+    rig.run(1.4);
+    assert_eq!(rig.velocity("box"), DVec3::ZERO, "it sleeps");
+    let rolls = rig.velocity("ball").x;
+    assert!((rolls - 2.0).abs() < 0.02, "it rolls on at {rolls} m/s");
+    rig.run(0.6);
+    assert!(
+        rig.position("box").x > 0.02,
+        "{}, the ball at {}",
+        rig.position("box"),
+        rig.position("ball")
+    );
+}
+
+#[test]
+fn what_sleeps_falls_when_its_support_is_taken_away() {
+    let mut text = world("step = 0.002");
+    floor(&mut text, "friction = [0.1, 0.1]");
+    body(
+        &mut text,
+        "below",
+        DVec3::new(0.0, 0.05, 0.0),
+        "mass = 1\nhalf_extents = [0.05, 0.05, 0.05]\nfriction = [0.01, 0.01]",
+    );
+    body(
+        &mut text,
+        "above",
+        DVec3::new(0.0, 0.15, 0.0),
+        "mass = 1\nhalf_extents = [0.05, 0.05, 0.05]\nfriction = [0.01, 0.01]",
+    );
+    body(
+        &mut text,
+        "ram",
+        DVec3::new(-2.0, 0.04, 0.0),
+        "motion = \"kinematic\"\nhalf_extents = [0.05, 0.03, 0.05]\nvelocity = [1.5, 0, 0]",
+    );
+    let mut rig = Rig::new(&text);
+    rig.run(1.1);
+    assert_eq!(rig.velocity("above"), DVec3::ZERO, "it sleeps");
+    rig.run(1.4);
+    assert!(rig.position("below").x > 0.5, "{}", rig.position("below"));
+    assert!(
+        rig.position("above").y < 0.12,
+        "it hangs in the air: {}",
+        rig.position("above")
+    );
+}
+
+#[test]
+fn what_a_body_rests_on_may_be_pulled_away_by_hand() {
+    let mut rig = Rig::new(&tower(3, "step = 0.002", |_| 1.0));
+    rig.run(2.0);
+    assert_eq!(rig.velocity("box 2"), DVec3::ZERO, "it sleeps");
+    let (matter, node) = rig.at("box 1");
+    rig.input.pulls = vec![trocar_scene::Pull {
+        anchor: trocar_dynamics::Anchor::frame(matter, node as u32, DVec3::ZERO),
+        target: DVec3::new(1.0, 0.15, 0.0),
+        force: 200.0,
+    }];
+    rig.run(2.0);
+    rig.input.pulls.clear();
+    rig.run(2.0);
+    assert!(rig.position("box 1").x > 0.3, "{}", rig.position("box 1"));
+    assert!(
+        rig.position("box 2").y < 0.2,
+        "it hangs in the air: {}",
+        rig.position("box 2")
+    );
+}
+
+#[test]
+fn a_belt_carries_a_box() {
+    let mut text = world("step = 0.002");
+    body(
+        &mut text,
+        "belt",
+        DVec3::new(0.0, -0.05, 0.0),
+        "motion = \"kinematic\"\nhalf_extents = [4, 0.05, 0.2]\nvelocity = [0.5, 0, 0]",
+    );
+    cube(&mut text, "box", DVec3::new(0.0, 0.05, 0.0));
+    let mut rig = Rig::new(&text);
+    rig.run(2.0);
+    let v = rig.velocity("box");
+    assert!(v.distance(DVec3::X * 0.5) < 1e-3, "{v}");
+    // It slid for v/(μ g) until the belt had it.
+    let behind = 0.5 * 2.0 - rig.position("box").x;
+    let slid = 0.5 * 0.5 * 0.5 / (0.5 * G);
+    assert!((behind - slid).abs() < 2e-3, "{behind} for {slid}");
+}
+
+#[test]
+fn a_turntable_carries_a_box_round() {
+    let mut text = world("step = 0.002");
+    body(
+        &mut text,
+        "table",
+        DVec3::new(0.0, -0.05, 0.0),
+        "motion = \"kinematic\"\nform = { cylinder = { half_length = 0.05, radius = 1 } }\nspin = [0, 1, 0]",
+    );
+    // Already at the table's speed: μ g = 5.9 bears ω² r = 0.5.
+    body(
+        &mut text,
+        "box",
+        DVec3::new(0.5, 0.05, 0.0),
+        "mass = 1\nhalf_extents = [0.05, 0.05, 0.05]\nvelocity = [0, 0, -0.5]\nspin = [0, 1, 0]",
+    );
+    let mut rig = Rig::new(&text);
+    rig.run(3.0);
+    let (sin, cos) = real::sin_cos(3.0);
+    let ideal = DVec3::new(0.5 * cos, 0.05, -0.5 * sin);
+    assert!(
+        rig.position("box").distance(ideal) < 5e-3,
+        "{} for {ideal}",
+        rig.position("box")
+    );
+    let turned = rotation::from_scaled_axis(DVec3::Y * 3.0);
+    assert!(turned.dot(rig.orientation("box")).abs() > 0.9999);
+}
+
+/// A funnel of four plates over a bin, and cubes of 0.1 m above it.
+fn funnel(count: usize) -> String {
+    let mut text = world("step = 0.004");
+    floor(&mut text, "");
+    let plate = |text: &mut String, name: &str, at: DVec3, half: DVec3, turn: DVec3| {
+        let says = format!(
+            "motion = \"static\"\nhalf_extents = {}\nrotation = {}\nfriction = [0.3, 0.2]",
+            vector(half),
+            vector(turn)
+        );
+        body(text, name, at, &says);
+    };
+    let tilt = 0.9;
+    let (sin, cos) = real::sin_cos(tilt);
+    for (k, (x, z)) in [(1.0, 0.0), (-1.0, 0.0), (0.0, 1.0), (0.0, -1.0)]
+        .into_iter()
+        .enumerate()
+    {
+        let out = DVec3::new(x, 0.0, z);
+        // Plates of 1.2 m down to an outlet of 0.5 m.
+        let middle = out * (0.25 + 0.6 * cos) + DVec3::Y * (1.0 + 0.6 * sin);
+        let (half, turn) = if x == 0.0 {
+            (DVec3::new(1.4, 0.05, 0.6), DVec3::X * (-tilt * z))
+        } else {
+            (DVec3::new(0.6, 0.05, 1.4), DVec3::Z * (tilt * x))
+        };
+        let up = DVec3::new(-x * sin, cos, -z * sin);
+        plate(
+            &mut text,
+            &format!("plate {k}"),
+            middle - up * 0.05,
+            half,
+            turn,
+        );
+        let half = if x == 0.0 {
+            DVec3::new(0.6, 0.4, 0.05)
+        } else {
+            DVec3::new(0.05, 0.4, 0.6)
+        };
+        plate(
+            &mut text,
+            &format!("bin {k}"),
+            out * 0.65 + DVec3::Y * 0.4,
+            half,
+            DVec3::ZERO,
+        );
+    }
+    let mut dice = Dice(3);
+    for k in 0..count {
+        let (layer, i) = (k / 25, k % 25);
+        let at = DVec3::new((i % 5) as f64 - 2.0, 0.0, (i / 5) as f64 - 2.0) * 0.13
+            + DVec3::Y * (1.9 + 0.13 * layer as f64);
+        let mut number = || dice.below(1000) as f64 / 1000.0 - 0.5;
+        let turn = DVec3::new(number(), number(), number()) * 0.4;
+        let says = format!(
+            "density = 500\nhalf_extents = [0.05, 0.05, 0.05]\nrotation = {}",
+            vector(turn)
+        );
+        body(&mut text, &format!("box {k}"), at, &says);
+    }
+    text
+}
+
+#[test]
+fn a_hundred_boxes_go_through_a_funnel_and_none_escapes() {
+    let mut rig = Rig::new(&funnel(100));
+    let names = names(100);
+    let (mut deepest, mut nearest) = (0.0_f64, f64::INFINITY);
+    let mut step = 0;
+    rig.watch(6.0, |rig, _: &StepReport| {
+        step += 1;
+        if step % 20 != 0 {
+            return;
+        }
+        let at = positions(rig, &names);
+        for (k, p) in at.iter().enumerate() {
+            assert!(
+                p.x.abs() < 1.2 && p.z.abs() < 1.2 && p.y < 4.0,
+                "box {k} at {p}, {} s",
+                rig.time()
+            );
+            let turn = rig.orientation(&names[k]);
+            let reach = [DVec3::X, DVec3::Y, DVec3::Z].map(|a| (turn * a).y.abs() * 0.05);
+            deepest = deepest.max(reach.iter().sum::<f64>() - p.y);
+            // Cubes that do not overlap have their centres an edge apart at least.
+            for q in &at[..k] {
+                nearest = nearest.min(p.distance(*q));
+            }
+        }
+    });
+    println!("deepest {deepest} m, nearest {nearest} m");
+    assert!(deepest < 5e-3, "{deepest}");
+    assert!(nearest > 0.085, "{nearest}");
+    let through = names.iter().filter(|n| rig.position(n).y < 0.95).count();
+    assert!(through >= 10, "{through} came through");
+}
+
+/// A wall in running bond, ten bricks wide and six high.
+#[test]
+fn a_wall_of_sixty_bricks_stands() {
+    let mut text = world("step = 0.005\nsleep = false");
+    floor(&mut text, "");
+    for k in 0..60 {
+        let (row, i) = (k / 10, k % 10);
+        // A quarter: with half a brick the ends would stand on their edge.
+        let shift = if row % 2 == 1 { 0.05 } else { 0.0 };
+        let at = DVec3::new(
+            0.2 * f64::from(i) + shift - 1.0,
+            0.05 + 0.1 * f64::from(row),
+            0.0,
+        );
+        body(
+            &mut text,
+            &format!("box {k}"),
+            at,
+            "mass = 2\nhalf_extents = [0.0995, 0.05, 0.05]\nrestitution = 0.1",
+        );
+    }
+    let mut rig = Rig::new(&text);
+    let names = names(60);
+    let start = positions(&rig, &names);
+    rig.run(5.0);
+    let way = drift(&rig, &names, &start);
+    assert!(way < 1e-3, "{way}");
+}
+
+#[test]
+fn balls_in_a_box_never_gain_energy() {
+    let mut text = world("step = 0.002\ngravity = [0, 0, 0]");
+    for (k, n) in [
+        DVec3::X,
+        -DVec3::X,
+        DVec3::Y,
+        -DVec3::Y,
+        DVec3::Z,
+        -DVec3::Z,
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let says = format!(
+            "motion = \"static\"\nform = {{ half_space = {} }}\nrestitution = 1\nfriction = [0, 0]",
+            vector(n)
+        );
+        body(&mut text, &format!("wall {k}"), n * -0.5, &says);
+    }
+    let mut dice = Dice(11);
+    for k in 0..27 {
+        let at = DVec3::new(f64::from(k % 3), f64::from(k / 3 % 3), f64::from(k / 9)) * 0.25 - 0.25;
+        let mut number = || dice.below(1000) as f64 / 250.0 - 2.0;
+        let v = DVec3::new(number(), number(), number());
+        let says = format!(
+            "mass = 0.1\nform = {{ ball = 0.06 }}\nrestitution = 1\nfriction = [0, 0]\nvelocity = {}",
+            vector(v)
+        );
+        body(&mut text, &format!("ball {k}"), at, &says);
+    }
+    let mut rig = Rig::new(&text);
+    let start = rig.energy();
+    let mut before = start;
+    rig.watch(5.0, |rig, _| {
+        let now = rig.energy();
+        assert!(
+            now < before * (1.0 + 1e-6),
+            "{before} to {now} J at {} s",
+            rig.time()
+        );
+        before = now;
+        for k in 0..27 {
+            assert!(rig.position(&format!("ball {k}")).abs().max_element() < 0.445);
+        }
+    });
+    assert!(before > 0.8 * start, "{start} to {before} J");
+}
