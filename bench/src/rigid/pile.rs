@@ -90,7 +90,7 @@ impl Pile {
         self.spent += took;
         self.times.push(took.as_secs_f64());
         self.contacts.push(self.engine.contacts() as f64);
-        if self.times.len() % LOOK == 0 {
+        if self.times.len().is_multiple_of(LOOK) {
             self.engine.look(&mut self.moments);
             let finite = |m: &Moment| m.pose.position.is_finite() && m.pose.rotation.is_finite();
             if !self.moments.iter().all(finite) {

@@ -202,8 +202,6 @@ pub struct Rules {
     pub iterations: u32,
     /// Sweeps over the contacts of bodies at most.
     pub sweeps: u32,
-    /// True if stacks are settled from below.
-    pub shock: bool,
     /// How bodies turn.
     pub turning: Turning,
     /// True if bodies at rest sleep.
@@ -222,7 +220,6 @@ impl Rules {
             tolerance: world.tolerance,
             iterations: world.iterations,
             sweeps: world.sweeps,
-            shock: world.shock,
             turning: match world.turning {
                 TurningName::Momentum => Turning::Momentum,
                 TurningName::RungeKutta => Turning::RungeKutta,

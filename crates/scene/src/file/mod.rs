@@ -97,8 +97,6 @@ pub struct World {
     pub iterations: u32,
     /// Sweeps over the contacts of bodies in a substep at most. Default: 40.
     pub sweeps: u32,
-    /// True if stacks are settled from below after ten sweeps: quicker, less exact. Default: false.
-    pub shock: bool,
     /// How bodies turn. Default: momentum.
     pub turning: TurningName,
     /// Bodies at rest sleep until something touches them. Default: true.
@@ -142,7 +140,6 @@ impl Default for World {
             tolerance: 5e-10,
             iterations: 60,
             sweeps: 40,
-            shock: false,
             turning: TurningName::Momentum,
             sleep: true,
             reach: 10.0,
