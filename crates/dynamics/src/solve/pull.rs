@@ -1,8 +1,7 @@
 //! Impulses of the mouse that pulls (K149).
 
-use super::inverted;
 use crate::{Cast, Pull, anchor::Support};
-use glam::DVec3;
+use glam::{DMat3, DVec3};
 use trocar_math::real;
 
 /// What is pulled covers all but 1/e of its way in this time, s: quick for a hand, slow for a substep.
@@ -41,6 +40,27 @@ pub fn pull(cast: &mut Cast<'_>, pull: &Pull, support: &Support, h: f64) -> DVec
     } else {
         DVec3::ZERO
     }
+}
+
+/// The inverse of a response, restricted to the directions that can move: between a fixed point and
+/// a node locked along an axis the response is singular, and no impulse must appear there.
+fn inverted(response: DMat3) -> DMat3 {
+    let scale = response
+        .to_cols_array()
+        .iter()
+        .fold(0.0_f64, |s, x| s.max(x.abs()));
+    if scale == 0.0 {
+        return DMat3::ZERO;
+    }
+    let inverse = (response * (1.0 / scale)).inverse() * (1.0 / scale);
+    let determinant = (response * (1.0 / scale)).determinant();
+    if determinant.abs() > 1e-9 && inverse.is_finite() {
+        return inverse;
+    }
+    // Damped normal equations: exact to 1e-12 in the directions that move, zero in the others.
+    let unit = response * (1.0 / scale);
+    let normal = unit.transpose() * unit + DMat3::from_diagonal(DVec3::splat(1e-12));
+    normal.inverse() * unit.transpose() * (1.0 / scale)
 }
 
 #[cfg(test)]
