@@ -55,6 +55,16 @@ pub fn from_scaled_axis(v: DVec3) -> DQuat {
     from_axis_angle(v / angle, angle)
 }
 
+/// Rotation about `v` by 2 atan(|v|/2) rad: the Cayley map. The mean of a vector before and after it, crossed with `v`, is
+/// the difference.
+#[inline]
+pub fn cayley(v: DVec3) -> DQuat {
+    let half = v * 0.5;
+    let c = 1.0 / (1.0 + half.length_squared()).sqrt();
+    let w = half * c;
+    DQuat::from_xyzw(w.x, w.y, w.z, c)
+}
+
 /// 1/(2k+1)! for k from 6 down to 0; the series of sin x / x alternates them.
 const SINE: [f64; 7] = [
     1.0 / 6_227_020_800.0,
@@ -119,6 +129,13 @@ pub fn from_z_axis(axis: DVec3, x: DVec3) -> DQuat {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_cayley_map_moves_vectors_by_their_mean() {
+        let (v, r) = (DVec3::new(0.7, -0.2, 1.1), DVec3::new(0.3, 2.0, -1.0));
+        let turned = cayley(v) * r;
+        assert!((turned - r - v.cross((r + turned) * 0.5)).length() < 1e-15);
+    }
 
     const SAMPLES: [DVec3; 5] = [
         DVec3::ZERO,

@@ -1,8 +1,9 @@
 //! Joints that hang together, and the three ways to solve them (B58–B69).
 
 use super::{
-    mover::Movers,
+    mover::{Level, Movers},
     plan::{Block, Part},
+    pushed,
 };
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
@@ -82,12 +83,15 @@ impl Default for Progress {
 pub struct Component {
     pub blocks: Vec<u32>,
     pub movers: Vec<u32>,
-    /// Method the layout is for.
+    /// Method it is solved by, and the one that was wished for.
     pub method: Option<Method>,
+    wished: Option<Method>,
     /// True if something does work on it: a drive, or an end that is led.
     pub driven: bool,
     /// True if a joint holds it to something that nothing moves.
     pub grounded: bool,
+    /// True if bonds pull along the mean of their arms at the start and at the end of the substep.
+    pub mean: bool,
     /// Kinetic energy it may have at the end of the substep, J; none if something does work on it.
     pub allowed: Option<f64>,
     layout: Layout,
@@ -105,6 +109,8 @@ pub struct Component {
     pub progress: Progress,
     /// Impulses of the last round, in the order of its blocks.
     pub last: Vec<f64>,
+    /// How it changed the motion of the movers, in their order.
+    pub moved: Vec<[DVec3; 2]>,
     /// All impulses when the error was least, likewise.
     pub kept: Vec<f64>,
 }
@@ -179,13 +185,17 @@ impl Component {
         }
     }
 
-    /// Makes the factorisation of this instant.
-    pub fn factorise(&mut self, rows: &Rows<'_>, movers: &Movers, wish: Method) {
+    /// Lays the factorisation out for the method that `wish` means. A graph too tangled for one is left to the sweeps.
+    pub fn prepare(&mut self, rows: &Rows<'_>, movers: &Movers, wish: Method) {
         let method = self.method(wish);
-        if self.method != Some(method) {
+        if self.wished != Some(method) {
+            self.wished = Some(method);
             self.lay_out(rows, movers, method);
         }
-        // A graph too tangled for a factorisation is left to the sweeps.
+    }
+
+    /// Makes the factorisation of this instant.
+    pub fn factorise(&mut self, rows: &Rows<'_>, movers: &Movers) {
         match self.method.unwrap_or(Method::Iterative) {
             Method::Graph => self.factorise_graph(rows, movers),
             Method::System => self.factorise_system(rows, movers),
@@ -309,7 +319,9 @@ impl Component {
             };
             if mover.freedom == 6 {
                 write_matrix::<6>(block, 0, &mover.mass.to_cols_array_2d());
-                write_matrix::<6>(block, 3, &mover.inertia.to_cols_array_2d());
+                // Its columns are written as rows.
+                let turning = (mover.inertia + mover.stiffness).transpose();
+                write_matrix::<6>(block, 3, &turning.to_cols_array_2d());
             } else {
                 write_matrix::<3>(block, 0, &mover.mass.to_cols_array_2d());
             }
@@ -386,7 +398,7 @@ impl Component {
             let own = factor.block_mut(*place);
             for part in &rows.parts[block.parts.clone()] {
                 let jacobian = rows.rows(block, part, &mut room);
-                answered(movers, part, jacobian, jacobian, &mut product);
+                answered::<true>(movers, part, jacobian, jacobian, &mut product);
                 for (o, p) in own.iter_mut().zip(&product[..n * n]) {
                     *o += p;
                 }
@@ -410,7 +422,7 @@ impl Component {
                 rows.rows(first, p, &mut room),
                 rows.rows(second, q, &mut other),
             );
-            answered(movers, p, left, right, &mut product);
+            answered::<true>(movers, p, left, right, &mut product);
             let stored = factor.block_mut(*place);
             for r in 0..first.rows {
                 for c in 0..second.rows {
@@ -438,7 +450,7 @@ impl Component {
             own.fill(0.0);
             for part in &rows.parts[block.parts.clone()] {
                 let jacobian = rows.rows(block, part, &mut room);
-                answered(movers, part, jacobian, jacobian, &mut product);
+                answered::<false>(movers, part, jacobian, jacobian, &mut product);
                 for (o, p) in own.iter_mut().zip(&product[..n * n]) {
                     *o += p;
                 }
@@ -457,14 +469,22 @@ impl Component {
         }
     }
 
-    /// The impulses that, in the linear model, undo what is wrong with every row; told to `give` with the block's index.
-    pub fn solve(&mut self, rows: &Rows<'_>, mut give: impl FnMut(usize, &[f64])) {
-        let sign = match self.method {
-            Some(Method::Graph) => -1.0,
-            _ => 1.0,
-        };
+    /// The impulses that, in the linear model, undo what is wrong with every row, to [`last`](Self::last); and how they change
+    /// the motion of the movers, to [`moved`](Self::moved), if bonds pull along mean arms.
+    pub fn solve(&mut self, rows: &Rows<'_>, movers: &Movers, level: Level) {
+        let graph = self.method == Some(Method::Graph);
+        let mean = self.mean && level != Level::Velocity;
         let x = &mut self.x[..self.layout.pattern.rows()];
-        x.fill(0.0);
+        if graph {
+            for (m, (offset, _)) in self.movers.iter().zip(&self.layout.movers) {
+                let mover = &movers[*m];
+                let to = &mut x[*offset..*offset + mover.freedom as usize];
+                to.fill(0.0);
+                if mean {
+                    write_vector(to, mover.lack());
+                }
+            }
+        }
         for (b, (offset, _)) in self.blocks.iter().zip(&self.layout.blocks) {
             let block = &rows.blocks[*b as usize];
             for r in 0..block.rows {
@@ -476,18 +496,86 @@ impl Component {
                 };
             }
         }
-        if self.skewed && self.method == Some(Method::Graph) {
+        if mean && !graph {
+            self.move_by_lack(rows, movers);
+        }
+        let x = &mut self.x[..self.layout.pattern.rows()];
+        if self.skewed && graph {
             self.skew.solve(&self.layout.pattern, x);
         } else {
             self.factor.solve(&self.layout.pattern, x);
         }
-        let mut impulses = [0.0; 6];
+        let sign = if graph { -1.0 } else { 1.0 };
+        self.last.clear();
         for (b, (offset, _)) in self.blocks.iter().zip(&self.layout.blocks) {
             let n = rows.blocks[*b as usize].rows;
-            for r in 0..n {
-                impulses[r] = sign * x[offset + r];
+            self.last
+                .extend(x[*offset..*offset + n].iter().map(|i| sign * i));
+        }
+        if !mean {
+            return;
+        }
+        if graph {
+            self.moved.clear();
+            for (m, (offset, _)) in self.movers.iter().zip(&self.layout.movers) {
+                let turns = movers[*m].freedom == 6;
+                let motion = &x[*offset..];
+                let turn = turns.then(|| DVec3::from_slice(&motion[3..]));
+                self.moved
+                    .push([DVec3::from_slice(motion), turn.unwrap_or(DVec3::ZERO)]);
             }
-            give(*b as usize, &impulses[..n]);
+        } else {
+            self.move_by_impulses(rows, movers);
+        }
+    }
+
+    /// Starts [`moved`](Self::moved) with what bonds still owe the movers, and takes what it does to the rows off the right-hand side.
+    fn move_by_lack(&mut self, rows: &Rows<'_>, movers: &Movers) {
+        self.moved.clear();
+        for m in &self.movers {
+            let mover = &movers[*m];
+            let [push, twist] = mover.lack();
+            self.moved.push([mover.answer * push, mover.felt * twist]);
+        }
+        for (b, (offset, _)) in self.blocks.iter().zip(&self.layout.blocks) {
+            let block = &rows.blocks[*b as usize];
+            for part in &rows.parts[block.parts.clone()] {
+                let Ok(m) = self.movers.binary_search(&part.mover) else {
+                    continue;
+                };
+                let [shift, turn] = self.moved[m];
+                let (first, width) = (part.first as usize, part.width as usize);
+                let jacobian = rows.jacobian[first..first + block.rows * width].chunks_exact(width);
+                for (r, row) in jacobian
+                    .enumerate()
+                    .filter(|(r, _)| !rows.masked[block.row + r])
+                {
+                    let mut rate = DVec3::from_slice(row).dot(shift);
+                    if let Some(moment) = row.get(3..6) {
+                        rate += DVec3::from_slice(moment).dot(turn);
+                    }
+                    self.x[offset + r] -= rate;
+                }
+            }
+        }
+    }
+
+    /// Adds what the impulses of [`last`](Self::last) do.
+    fn move_by_impulses(&mut self, rows: &Rows<'_>, movers: &Movers) {
+        let mut at = 0;
+        for b in &self.blocks {
+            let block = &rows.blocks[*b as usize];
+            let impulses = &self.last[at..at + block.rows];
+            at += block.rows;
+            for part in &rows.parts[block.parts.clone()] {
+                let Ok(m) = self.movers.binary_search(&part.mover) else {
+                    continue;
+                };
+                let (push, twist) = pushed(rows.jacobian, part, impulses);
+                let mover = &movers[part.mover];
+                self.moved[m][0] += mover.answer * push;
+                self.moved[m][1] += mover.felt * twist;
+            }
         }
     }
 
@@ -508,7 +596,14 @@ impl Component {
     }
 }
 
-/// Writes a symmetric 3×3 matrix into a row-major block of `N` columns, from row and column `from` on.
+/// Writes one or two vectors in a row.
+fn write_vector(to: &mut [f64], vectors: [DVec3; 2]) {
+    for (to, vector) in to.chunks_exact_mut(3).zip(vectors) {
+        to.copy_from_slice(&vector.to_array());
+    }
+}
+
+/// Writes a 3×3 matrix, given by rows, into a row-major block of `N` columns, from row and column `from` on.
 fn write_matrix<const N: usize>(block: &mut [f64], from: usize, m: &[[f64; 3]; 3]) {
     for (i, row) in m.iter().enumerate() {
         let first = (from + i) * N + from;
@@ -517,13 +612,21 @@ fn write_matrix<const N: usize>(block: &mut [f64], from: usize, m: &[[f64; 3]; 3
 }
 
 /// `left` · answer of the part's mover · `right`ᵀ, row-major: how the rows of the one move for impulses of the other.
-fn answered(movers: &Movers, part: &Part, left: &[f64], right: &[f64], product: &mut [f64; 36]) {
+/// `FELT`: with what bonds add to inertia.
+fn answered<const FELT: bool>(
+    movers: &Movers,
+    part: &Part,
+    left: &[f64],
+    right: &[f64],
+    product: &mut [f64; 36],
+) {
     let mover = &movers[part.mover];
     let width = part.width as usize;
     let columns = right.len() / width;
     for (c, row) in right.chunks_exact(width).enumerate() {
         let push = mover.answer * DVec3::from_slice(row);
         let turn = match row.get(3..6) {
+            Some(moment) if FELT => mover.felt * DVec3::from_slice(moment),
             Some(moment) => mover.inverse_inertia * DVec3::from_slice(moment),
             None => DVec3::ZERO,
         };

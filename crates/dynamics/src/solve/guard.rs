@@ -56,12 +56,18 @@ impl Workspace {
                 let what = plan.blocks[*b as usize].what;
                 plan_ends(&plan.tied, what).filter(|m| movers[*m].freedom == 0)
             });
-            let led = led.map(|m| movers[m].velocity.length_squared());
-            let led = led.fold(0.0_f64, f64::max);
+            let (speed, spin) = led.fold((0.0_f64, 0.0_f64), |(speed, spin), m| {
+                let mover = &movers[m];
+                let fastest = spin.max(mover.spin.length_squared());
+                (speed.max(mover.velocity.length_squared()), fastest)
+            });
             let (mut had, mut has) = (0.0, 0.0);
             for m in &component.movers {
-                let (before, after, mass) = movers[*m].kinetics();
-                had += 4.0 * before + 50.0 * mass * led;
+                let mover = &movers[*m];
+                let (before, after, mass) = mover.kinetics();
+                let turning =
+                    mover.inertia.x_axis.x + mover.inertia.y_axis.y + mover.inertia.z_axis.z;
+                had += 4.0 * before + 50.0 * (mass * speed + turning * spin);
                 has += after;
             }
             if has.is_nan() || has > had {
@@ -136,13 +142,22 @@ impl Workspace {
                 for m in &component.movers {
                     let mover = &self.movers[*m];
                     let (energy, [had, fall]) = mover.given_energy(h);
-                    given += energy;
-                    most += MOST_GAIN * had + fall;
+                    if component.mean {
+                        let work = mover.allowance() - had;
+                        given += mover.energy_ahead(self.again[*m as usize], h) - had - work;
+                        most += MOST_GAIN * (had + work.abs());
+                    } else {
+                        given += energy;
+                        most += MOST_GAIN * had + fall;
+                    }
                     allowed += mover.allowance();
                     plain &= mover.plain;
                     whirled |= mover.is_whirled();
                 }
-                let gained = !component.driven && (given.is_nan() || given > most);
+                // What has given way is drawn together by a force, and that does work; sweeps cut short leave repairs to do.
+                let told =
+                    !component.driven && !p.gave_way && !(component.mean && sweeps && !p.settled);
+                let gained = given.is_nan() || (told && given > most);
                 outcome.wild |= plain && (whirled || gained);
                 // Contacts take energy, but only they know how much.
                 let alone = plain && !component.driven && self.press.is_empty();

@@ -4,8 +4,8 @@ use super::{
     Bonds, Budget, Workspace, drive,
     mover::When,
     plan::{Owner, What},
-    push_part,
 };
+use crate::joint::Kind;
 use glam::DVec3;
 
 /// Part of the impulses kept for the next substep if sweeps were cut short: what is left of them are repairs, and repairing
@@ -23,7 +23,6 @@ impl Workspace {
         } = self;
         state.strength.clear();
         for block in &plan.blocks {
-            let range = block.range();
             match block.what {
                 What::Bases(first, count) => {
                     let mut row = block.row;
@@ -45,6 +44,12 @@ impl Workspace {
                                 let kept = &joint.memory.impulses[memory as usize..];
                                 for (i, m) in impulse.iter_mut().zip(kept) {
                                     *i = m * budget.warm;
+                                }
+                                if plan.tied[k].kind == Kind::Point {
+                                    // What swings takes the pull on it along.
+                                    let turn = movers[plan.tied[k].b.frame()].free_turn();
+                                    let turned = turn * DVec3::from_slice(impulse);
+                                    impulse.copy_from_slice(&turned.to_array());
                                 }
                                 state.strength.push(joint.strength * h);
                             }
@@ -89,9 +94,6 @@ impl Workspace {
                         }
                     }
                 }
-            }
-            for part in &plan.parts[block.parts.clone()] {
-                push_part(movers, &plan.jacobian, part, &plan.impulse[range.clone()]);
             }
         }
     }

@@ -3,6 +3,7 @@
 //! Everything that ties two points is cut into blocks of rows ([`plan`]); blocks that share a node are a component, solved
 //! together by the method that suits it ([`component`]); contacts are swept between its rounds.
 
+mod arms;
 mod component;
 mod contact;
 mod drive;
@@ -127,6 +128,8 @@ pub struct Workspace {
     press: Press,
     /// Rows that have no more to give: the first, and how many.
     spent: Vec<(usize, usize)>,
+    /// What each mover of the plan will get from its bonds once more at the end of the substep.
+    again: Vec<[DVec3; 2]>,
     /// Contacts of bodies that are in play, and which ones they are.
     some: Vec<BodyContact>,
     which: Vec<u32>,
@@ -148,26 +151,38 @@ struct RowState {
     strength: Vec<f64>,
 }
 
+impl RowState {
+    /// Makes all rows those of the plan, with nothing known of them.
+    fn clear(&mut self, plan: &Plan) {
+        let endless = [f64::NEG_INFINITY, f64::INFINITY];
+        self.masked.clear();
+        self.masked.resize(plan.rows, false);
+        if self.bounds.len() != plan.rows {
+            self.wrong.clear();
+            self.wrong.resize(plan.rows, 0.0);
+            self.compliance.clear();
+            self.compliance.resize(plan.rows, 0.0);
+            self.bounds.clear();
+            self.bounds.resize(plan.rows, endless);
+            self.goal.clear();
+            self.goal.resize(plan.rows, Goal::default());
+        }
+        // Only these ever differ from row to row.
+        for block in plan.blocks.iter().filter(|b| b.is_of_control()) {
+            self.compliance[block.row] = 0.0;
+            self.bounds[block.row] = endless;
+            self.goal[block.row] = Goal::default();
+        }
+    }
+}
+
 impl Workspace {
     /// Reads everything of this instant.
     fn begin(&mut self, cast: &Cast<'_>, bonds: &Bonds<'_>, level: Level) {
         let key = (&*bonds.ties, &*bonds.joints, bonds.version);
         self.plan.update(&mut self.movers, cast, key, level);
         self.movers.read(cast, level);
-        let rows = self.plan.rows;
-        let state = &mut self.state;
-        state.wrong.clear();
-        state.wrong.resize(rows, 0.0);
-        state.compliance.clear();
-        state.compliance.resize(rows, 0.0);
-        state.masked.clear();
-        state.masked.resize(rows, false);
-        state.bounds.clear();
-        state
-            .bounds
-            .resize(rows, [f64::NEG_INFINITY, f64::INFINITY]);
-        state.goal.clear();
-        state.goal.resize(rows, Goal::default());
+        self.state.clear(&self.plan);
         for (tied, owner) in self.plan.tied.iter_mut().zip(&self.plan.owners) {
             if let Owner::Base { joint, base, .. } = owner {
                 let feet = &bonds.joints[*joint as usize].memory.feet;
@@ -202,15 +217,15 @@ pub fn aim(
     let level = Level::Position(h);
     workspace.begin(cast, bonds, level);
     workspace.load(bonds, h, budget);
+    workspace.start_rounds(level, budget.method, budget.may_fail);
     workspace.touch(cast, touches.tissue, h, budget);
     let Workspace { press, movers, .. } = workspace;
     press.begin(movers, cast, touches.bodies, level);
     press.warm();
     let mut outcome = Outcome::default();
-    workspace.start_rounds();
     loop {
         workspace.share(level);
-        let tied = workspace.round(level, budget.position, budget.method);
+        let tied = workspace.round(level, budget.position);
         let touched = workspace.sweep_contacts(touches.tissue, level, budget);
         let pressed = workspace.sweep_bodies(touches.crew) * h;
         outcome.error = tied.max(touched).max(pressed);
@@ -230,13 +245,14 @@ pub fn aim(
         // Joints have the last word: what is left is better left to contacts, which only push.
         workspace.share(level);
         for _ in 0..LAST_ROUNDS {
-            outcome.error = workspace.round(level, budget.position, budget.method);
+            outcome.error = workspace.round(level, budget.position);
             if outcome.error <= budget.position {
                 break;
             }
         }
         workspace.press.take_shared(&workspace.movers);
     }
+    workspace.finish(h, budget.position);
     workspace.judge(&mut outcome, level, budget.position);
     let gives_way = |c: &Component| c.progress.gave_way;
     outcome.converged &= !workspace.plan.components.iter().any(gives_way);
@@ -246,6 +262,7 @@ pub fn aim(
     if worth && !outcome.refused {
         // As short as it gets, and still astray: the best there was will do. It is never worse than what was started from.
         outcome.error = workspace.go_back(level);
+        workspace.finish(h, budget.position);
     }
     if !outcome.refused {
         workspace.share(level);
@@ -284,7 +301,7 @@ pub fn correct(
         }
         contact.relief = DVec3::ZERO;
     }
-    let outcome = workspace.correct(cast, bonds, &mut some, touches.crew, budget);
+    let outcome = workspace.correct(cast, bonds, &mut some, touches.crew, budget, true);
     for (i, contact) in workspace.which.iter().zip(&some) {
         let kept = &mut touches.bodies[*i as usize];
         kept.total = contact.impulse;
@@ -324,7 +341,7 @@ pub fn rebound(
             break;
         }
         passes += 1;
-        workspace.correct(cast, bonds, &mut some, touches.crew, budget);
+        workspace.correct(cast, bonds, &mut some, touches.crew, budget, false);
     }
     workspace.some = some;
     passes
@@ -345,7 +362,8 @@ fn closing(cast: &Cast<'_>, contact: &BodyContact) -> f64 {
 const MOST_PASSES: u32 = 64;
 
 impl Workspace {
-    /// Makes velocities right: of ties, joints and the given contacts.
+    /// Makes velocities right: of ties, joints and the given contacts. `again`: after what bonds pulled with along mean arms has
+    /// been given once more.
     fn correct(
         &mut self,
         cast: &mut Cast<'_>,
@@ -353,17 +371,21 @@ impl Workspace {
         contacts: &mut [BodyContact],
         crew: Option<&Crew>,
         budget: &Budget,
+        again: bool,
     ) -> Outcome {
         let level = Level::Velocity;
         self.begin(cast, bonds, level);
+        if again {
+            self.pull_again();
+        }
         self.load_velocity(bonds);
         self.press.begin(&mut self.movers, cast, contacts, level);
         self.press.warm();
         let mut outcome = Outcome::default();
-        self.start_rounds();
+        self.start_rounds(level, budget.method, false);
         loop {
             self.share(level);
-            outcome.error = self.round(level, budget.velocity, budget.method);
+            outcome.error = self.round(level, budget.velocity);
             let pressed = self.sweep_bodies(crew);
             outcome.converged = outcome.error <= budget.velocity && pressed <= budget.slip;
             let enough = outcome.iterations >= budget.iterations
@@ -375,7 +397,9 @@ impl Workspace {
         }
         self.judge(&mut outcome, level, budget.velocity);
         self.restrain();
-        self.govern();
+        if std::env::var("NOGOV").is_err() {
+            self.govern();
+        }
         self.share(level);
         self.press.give(&mut self.movers, level);
         self.press.store(contacts);
@@ -413,9 +437,9 @@ fn plan_ends(tied: &[rows::Tied], what: What) -> impl Iterator<Item = u32> + '_ 
     ends.map(|p| p.0)
 }
 
-/// Gives a part's mover the impulses of its block.
+/// What the impulses of its block give a part's mover: impulse and angular impulse.
 #[inline]
-fn push_part(movers: &mut Movers, jacobian: &[f64], part: &plan::Part, impulses: &[f64]) {
+fn pushed(jacobian: &[f64], part: &plan::Part, impulses: &[f64]) -> (DVec3, DVec3) {
     let (first, width) = (part.first as usize, part.width as usize);
     let rows = jacobian[first..first + impulses.len() * width].chunks_exact(width);
     let (mut push, mut twist) = (DVec3::ZERO, DVec3::ZERO);
@@ -425,5 +449,12 @@ fn push_part(movers: &mut Movers, jacobian: &[f64], part: &plan::Part, impulses:
             twist += DVec3::from_slice(moment) * *impulse;
         }
     }
-    movers[part.mover].push(push, twist);
+    (push, twist)
+}
+
+/// Gives a part's mover the impulses of its block.
+#[inline]
+fn push_part(movers: &mut Movers, jacobian: &[f64], part: &plan::Part, impulses: &[f64]) {
+    let (push, twist) = pushed(jacobian, part, impulses);
+    movers[part.mover].bind(push, twist);
 }

@@ -22,13 +22,15 @@ pub enum Level {
     Velocity,
 }
 
-/// How far a body in a joint may turn in one substep, 0.6 rad: cosine of half the angle.
-const LEAST_COSINE: f64 = 0.955;
+/// How far a body in a joint may turn in one substep, 0.6 rad, or 1 rad if its bonds pull along mean arms: cosine of half
+/// the angle.
+const LEAST_COSINE: [f64; 2] = [0.955, 0.878];
 
-/// At the start of the substep, or at its end as it is planned.
+/// At the start of the substep, or at its end as it is planned; or the mean of what is at the one and at the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum When {
     Now,
+    Middle,
     Ahead,
 }
 
@@ -63,6 +65,15 @@ pub struct Mover {
     /// All impulses so far, N·s and N·m·s.
     pub push: DVec3,
     pub twist: DVec3,
+    /// What bonds have given it of that, and what they should have by the impulses of their rows.
+    pub given: [DVec3; 2],
+    pub due: [DVec3; 2],
+    /// True if bonds pull it along the mean of their arms at the start and at the end of the substep.
+    pub mean: bool,
+    /// What its bonds add to its inertia: as it turns, they pull along other arms.
+    pub stiffness: DMat3,
+    /// The inverse of both together, symmetric.
+    pub felt: DMat3,
     /// As it would go without any of them.
     before: Before,
 }
@@ -82,22 +93,18 @@ struct Before {
 }
 
 impl Mover {
-    fn read(cast: &Cast<'_>, matter: MatterId, node: u32, level: Level) -> Self {
-        let kind = &*cast.matters[matter.index()];
-        let nodes = &cast.nodes[cast.slot[matter.index()] as usize];
-        let i = node as usize;
-        let frame = i < nodes.orientation.len();
-        let mut mover = Self {
+    fn new(matter: MatterId, node: u32) -> Self {
+        Self {
             matter,
             node,
             freedom: 0,
             dirty: false,
             plain: false,
-            position: nodes.position[i],
+            position: DVec3::ZERO,
             orientation: DQuat::IDENTITY,
-            velocity: nodes.velocity[i],
+            velocity: DVec3::ZERO,
             spin: DVec3::ZERO,
-            ahead: nodes.position[i],
+            ahead: DVec3::ZERO,
             ahead_orientation: DQuat::IDENTITY,
             ahead_spin: DVec3::ZERO,
             answer: DMat3::ZERO,
@@ -106,20 +113,45 @@ impl Mover {
             inertia: DMat3::ZERO,
             push: DVec3::ZERO,
             twist: DVec3::ZERO,
+            given: [DVec3::ZERO; 2],
+            due: [DVec3::ZERO; 2],
+            mean: false,
+            stiffness: DMat3::ZERO,
+            felt: DMat3::ZERO,
             before: Before::default(),
-        };
+        }
+    }
+
+    /// Reads its node at this instant, in place: there are many of them, and they are large.
+    fn read(&mut self, cast: &Cast<'_>, level: Level) {
+        let kind = &*cast.matters[self.matter.index()];
+        let nodes = &cast.nodes[cast.slot[self.matter.index()] as usize];
+        let i = self.node as usize;
+        let frame = i < nodes.orientation.len();
+        let was_free = std::mem::take(&mut self.freedom);
+        self.before.carry = None;
+        self.dirty = false;
+        self.mean = false;
+        self.stiffness = DMat3::ZERO;
+        self.push = DVec3::ZERO;
+        self.twist = DVec3::ZERO;
+        self.given = [DVec3::ZERO; 2];
+        self.due = [DVec3::ZERO; 2];
+        self.position = nodes.position[i];
+        self.velocity = nodes.velocity[i];
+        self.ahead = nodes.position[i];
         if frame {
-            mover.orientation = nodes.orientation[i];
-            mover.spin = nodes.spin[i];
-            mover.ahead_orientation = nodes.ahead[i].orientation;
+            self.orientation = nodes.orientation[i];
+            self.spin = nodes.spin[i];
+            self.ahead_orientation = nodes.ahead[i].orientation;
         }
         if let Level::Position(h) = level {
-            mover.ahead = match nodes.ahead.get(i) {
+            self.ahead = match nodes.ahead.get(i) {
                 Some(ahead) => ahead.position,
                 None => kind.preview(
                     nodes,
                     &crate::Point {
-                        node,
+                        node: self.node,
                         offset: DVec3::ZERO,
                     },
                     h,
@@ -127,12 +159,16 @@ impl Mover {
             };
         }
         if !kind.is_prescribed() {
-            mover.read_masses(cast, level, frame);
+            self.read_masses(cast, level, frame);
         }
-        mover.before.velocity = mover.velocity;
-        mover.before.spin = mover.spin;
-        mover.before.ahead = mover.ahead;
-        mover
+        self.before.velocity = self.velocity;
+        self.before.spin = self.spin;
+        self.before.ahead = self.ahead;
+        if self.freedom < was_free {
+            // It is held now: nothing of how it answered may stay.
+            *self = Self::new(self.matter, self.node);
+            self.read(cast, level);
+        }
     }
 
     fn read_masses(&mut self, cast: &Cast<'_>, level: Level, frame: bool) {
@@ -182,6 +218,7 @@ impl Mover {
             let t = r.transpose();
             self.inverse_inertia = r * scaled_rows(inertia.recip(), t);
             self.inertia = r * scaled_rows(inertia, t);
+            self.felt = self.inverse_inertia;
             self.freedom = 6;
         }
         if let Some(f) = father {
@@ -203,18 +240,32 @@ impl Mover {
         self.ahead + self.ahead_orientation * offset
     }
 
+    /// A direction fixed to it, along the world's axes.
     #[inline]
-    pub fn turned(&self, when: When) -> DQuat {
+    pub fn turned(&self, direction: DVec3, when: When) -> DVec3 {
         match when {
-            When::Now => self.orientation,
-            When::Ahead => self.ahead_orientation,
+            When::Now => self.orientation * direction,
+            When::Ahead => self.ahead_orientation * direction,
+            When::Middle => {
+                (self.orientation * direction + self.ahead_orientation * direction) * 0.5
+            }
         }
     }
 
+    #[inline]
+    pub fn place(&self, when: When) -> DVec3 {
+        match when {
+            When::Now => self.position,
+            When::Ahead => self.ahead,
+            When::Middle => (self.position + self.ahead) * 0.5,
+        }
+    }
+
+    /// Its pose now, or else ahead.
     pub fn pose(&self, when: When) -> Pose {
         match when {
             When::Now => Pose::new(self.position, self.orientation),
-            When::Ahead => Pose::new(self.ahead, self.ahead_orientation),
+            _ => Pose::new(self.ahead, self.ahead_orientation),
         }
     }
 
@@ -228,9 +279,20 @@ impl Mover {
         moment - once * 0.5 + turn.cross(once) * (1.0 / 6.0)
     }
 
-    /// True if it turns farther in the substep than what is reckoned along straight lines can be trusted for.
+    /// How it turns in the substep by what is known so far.
+    #[inline]
+    pub fn free_turn(&self) -> DQuat {
+        if self.freedom == 6 {
+            self.ahead_orientation * self.orientation.conjugate()
+        } else {
+            DQuat::IDENTITY
+        }
+    }
+
+    /// True if it turns farther in the substep than what is reckoned for it can be trusted.
     pub fn is_whirled(&self) -> bool {
-        self.orientation.dot(self.ahead_orientation).abs() < LEAST_COSINE
+        let least = LEAST_COSINE[usize::from(self.mean)];
+        self.orientation.dot(self.ahead_orientation).abs() < least
     }
 
     /// Kinetic energy before and after all impulses, J, and its mass, kg.
@@ -296,6 +358,61 @@ impl Mover {
         (self.answer * self.push, self.inverse_inertia * self.twist)
     }
 
+    /// Takes an impulse and an angular impulse of its bonds.
+    #[inline]
+    pub fn bind(&mut self, impulse: DVec3, moment: DVec3) {
+        self.given[0] += impulse;
+        self.given[1] += moment;
+        self.push(impulse, moment);
+    }
+
+    /// Kinetic energy it will have at the end of the substep if it gets `more` there, J.
+    pub fn energy_ahead(&self, more: [DVec3; 2], h: f64) -> f64 {
+        let push = self.push + self.before.force * h + more[0];
+        let velocity = self.before.velocity + self.answer * push;
+        let spin = match self.before.rigid.inertia {
+            Some(inertia) => {
+                let q = self.ahead_orientation;
+                self.ahead_spin + q * ((q.conjugate() * more[1]) / inertia)
+            }
+            None => DVec3::ZERO,
+        };
+        let turning = self.before.rigid.inertia.map_or(0.0, |inertia| {
+            let w = self.ahead_orientation.conjugate() * spin;
+            w.dot(inertia * w)
+        });
+        0.5 * (velocity.dot(self.mass * velocity) + turning)
+    }
+
+    /// (hω)² of its swinging about an arm that is pulled with the impulse `pull` at the start of each substep of `h` seconds, and
+    /// as much at its end.
+    #[inline]
+    pub fn swing(&self, offset: DVec3, pull: f64, h: f64) -> f64 {
+        let arm = self.orientation * offset;
+        let (i, square) = (&self.inverse_inertia, arm.length_squared());
+        if square == 0.0 {
+            return 0.0;
+        }
+        // The mean over the two axes across the arm.
+        let along = arm.dot(*i * arm) / square;
+        let across = 0.5 * (i.x_axis.x + i.y_axis.y + i.z_axis.z - along);
+        2.0 * h * pull * square.sqrt() * across
+    }
+
+    /// What its bonds still owe it, N·s and N·m·s.
+    #[inline]
+    pub fn lack(&self) -> [DVec3; 2] {
+        [self.due[0] - self.given[0], self.due[1] - self.given[1]]
+    }
+
+    /// How far its motion lags behind what its bonds should have given it by the end of the substep, m or rad.
+    #[inline]
+    pub fn lag(&self, h: f64) -> f64 {
+        let lack = self.lack();
+        let (shift, turn) = (self.answer * lack[0], self.inverse_inertia * lack[1]);
+        shift.length_squared().max(turn.length_squared()).sqrt() * h
+    }
+
     /// Takes an impulse and an angular impulse.
     #[inline]
     pub fn push(&mut self, impulse: DVec3, moment: DVec3) {
@@ -319,12 +436,12 @@ impl Mover {
                 self.ahead = self.before.ahead + change * h;
                 if self.freedom == 6 {
                     let before = &self.before;
-                    let (orientation, spin) = before.rigid.turned(
-                        self.orientation,
-                        before.own_spin + turned,
-                        before.torque,
-                        h,
-                    );
+                    let (q, spin) = (self.orientation, before.own_spin + turned);
+                    let (orientation, spin) = if self.mean {
+                        before.rigid.turned_in_bonds(q, spin, before.torque, h)
+                    } else {
+                        before.rigid.turned(q, spin, before.torque, h)
+                    };
                     self.ahead_spin = spin;
                     self.ahead_orientation = match before.carry {
                         None => orientation,
@@ -399,7 +516,10 @@ impl Movers {
         }
         if of[node as usize] == NONE {
             of[node as usize] = self.list.len() as u32;
-            self.list.push(Mover::read(cast, matter, node, level));
+            self.list.push(Mover::new(matter, node));
+            if let Some(mover) = self.list.last_mut() {
+                mover.read(cast, level);
+            }
         }
         of[node as usize]
     }
@@ -407,14 +527,14 @@ impl Movers {
     /// Reads all movers anew.
     pub fn read(&mut self, cast: &Cast<'_>, level: Level) {
         for mover in &mut self.list {
-            *mover = Mover::read(cast, mover.matter, mover.node, level);
+            mover.read(cast, level);
         }
     }
 
     /// Gives every node the impulses its mover has had.
     pub fn write(&self, cast: &mut Cast<'_>, h: f64) {
         for mover in &self.list {
-            if mover.push == DVec3::ZERO && mover.twist == DVec3::ZERO {
+            if mover.push == DVec3::ZERO && mover.twist == DVec3::ZERO && !mover.mean {
                 continue;
             }
             let nodes = &mut cast.nodes[cast.slot[mover.matter.index()] as usize];
@@ -515,6 +635,7 @@ impl Ends {
         match when {
             When::Now => self.position(movers),
             When::Ahead => self.ahead(movers),
+            When::Middle => (self.position(movers) + self.ahead(movers)) * 0.5,
         }
     }
 

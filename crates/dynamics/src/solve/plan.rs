@@ -54,6 +54,11 @@ impl Block {
     pub fn range(&self) -> Range<usize> {
         self.row..self.row + self.rows
     }
+
+    /// True if it is that of a stop or a drive.
+    pub fn is_of_control(&self) -> bool {
+        !matches!(self.what, What::Bases(..))
+    }
 }
 
 /// Whose rows they are.
@@ -311,9 +316,22 @@ impl Plan {
             knob.dial.aim_row(movers);
         }
         let mut jacobian = std::mem::take(&mut self.jacobian);
-        jacobian.fill(0.0);
         for block in &self.blocks {
             self.write_rows(block, movers, When::Now, &mut jacobian);
+        }
+        self.jacobian = jacobian;
+    }
+
+    /// Works out the rows of some blocks as the mean of those at the start and at the end of the substep.
+    pub fn aim_rows_middle(&mut self, blocks: &[u32], movers: &Movers) {
+        let mut jacobian = std::mem::take(&mut self.jacobian);
+        for b in blocks {
+            self.write_rows(
+                &self.blocks[*b as usize],
+                movers,
+                When::Middle,
+                &mut jacobian,
+            );
         }
         self.jacobian = jacobian;
     }
@@ -324,12 +342,7 @@ impl Plan {
         let mut ahead = std::mem::take(&mut self.ahead);
         ahead.resize(self.jacobian.len(), 0.0);
         for b in blocks {
-            let block = &self.blocks[*b as usize];
-            for part in &self.parts[block.parts.clone()] {
-                let first = part.first as usize;
-                ahead[first..first + block.rows * part.width as usize].fill(0.0);
-            }
-            self.write_rows(block, movers, When::Ahead, &mut ahead);
+            self.write_rows(&self.blocks[*b as usize], movers, When::Ahead, &mut ahead);
         }
         self.ahead = ahead;
     }
@@ -347,12 +360,13 @@ impl Plan {
         {
             return;
         }
+        write.clear(block.rows);
         match block.what {
             What::Bases(first, count) => {
                 for tied in &self.tied[first as usize..first as usize + count as usize] {
                     let (along, at) = match when {
                         When::Now => (tied.along, tied.acts_at),
-                        When::Ahead => {
+                        _ => {
                             let (along, at, _) = tied.directions(movers, when);
                             (along, at)
                         }
@@ -367,7 +381,7 @@ impl Plan {
                 let dial = &self.knobs[k as usize].dial;
                 let (along, at) = match when {
                     When::Now => (dial.along, dial.acts_at),
-                    When::Ahead => dial.direction(movers, when),
+                    _ => dial.direction(movers, when),
                 };
                 write.both((&dial.a, &dial.b), along, dial.is_rotational(), at);
             }
@@ -427,6 +441,14 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
+    /// Rows are sums of what each end adds.
+    fn clear(&mut self, rows: usize) {
+        for part in self.parts {
+            let first = part.first as usize;
+            self.jacobian[first..first + rows * part.width as usize].fill(0.0);
+        }
+    }
+
     /// A row that pushes, or turns, b along `along` and a against it.
     fn both(&mut self, (a, b): (&Ends, &Ends), along: DVec3, turning: bool, at: Option<DVec3>) {
         if turning {
@@ -459,7 +481,7 @@ impl Writer<'_> {
                 debug_assert_eq!(part.mover, *b);
                 (*at_b, 1.0)
             };
-            let arm = mover.turned(self.when) * offset * sign;
+            let arm = mover.turned(offset, self.when) * sign;
             // Rows of the matrix of r ×: what an impulse along each axis exerts.
             let mut moments = [
                 DVec3::new(0.0, arm.z, -arm.y),
@@ -471,9 +493,15 @@ impl Writer<'_> {
             }
             let first = part.first as usize;
             let rows = &mut self.jacobian[first..first + 18];
-            for (k, (row, moment)) in rows.chunks_exact_mut(6).zip(moments).enumerate() {
+            for (k, (row, moment)) in rows
+                .as_chunks_mut::<6>()
+                .0
+                .iter_mut()
+                .zip(moments)
+                .enumerate()
+            {
+                *row = [0.0, 0.0, 0.0, moment.x, moment.y, moment.z];
                 row[k] = sign;
-                row[3..].copy_from_slice(&moment.to_array());
             }
         }
         true
@@ -489,8 +517,8 @@ impl Writer<'_> {
             row[2] += push.z;
             if let Some(rest) = row.get_mut(3..6) {
                 let moment = match self.when {
-                    When::Now => moment,
                     When::Ahead => self.movers[mover].looking_back(moment),
+                    _ => moment,
                 };
                 rest[0] += moment.x;
                 rest[1] += moment.y;
@@ -504,8 +532,8 @@ impl Writer<'_> {
         for (m, offset, weight) in ends.parts() {
             let mover = &self.movers[*m];
             let arm = match at {
-                Some(at) => at - mover.pose(self.when).position,
-                None => mover.turned(self.when) * *offset,
+                Some(at) => at - mover.place(self.when),
+                None => mover.turned(*offset, self.when),
             };
             let push = along * *weight;
             self.add(*m, push, arm.cross(push));

@@ -12,17 +12,37 @@ use glam::DVec3;
 /// A direct method that needs more rounds than this needs a shorter substep.
 const MOST_ROUNDS: u32 = 16;
 
-/// A round of a direct method should leave no more than this part of the error, else its matrix is made anew.
-const SLOW: f64 = 0.3;
-
 /// A round that made things worse is taken back by halves at most so often.
 const MOST_HALVINGS: u32 = 5;
 
 impl Workspace {
-    pub(super) fn start_rounds(&mut self) {
-        let Self { plan, movers, .. } = self;
-        for component in &mut plan.components {
+    /// Starts from the impulses there are. `may_fail`: a shorter substep would still be tried; the last one takes no chances.
+    pub(super) fn start_rounds(&mut self, level: Level, wish: Method, may_fail: bool) {
+        let mut components = std::mem::take(&mut self.plan.components);
+        for component in &mut components {
+            component.prepare(&self.rows(level), &self.movers, wish);
             component.progress = Progress::default();
+            component.mean = match level {
+                Level::Position(h) if may_fail => self.needs_middle(component, h),
+                _ => false,
+            };
+            let Self { plan, movers, .. } = self;
+            for m in &component.movers {
+                movers[*m].mean = component.mean;
+            }
+            if component.mean {
+                // Their free motion is the best guess there is of how they will turn.
+                plan.aim_rows_middle(&component.blocks, movers);
+            }
+            if level != Level::Velocity {
+                for b in &component.blocks {
+                    let block = &plan.blocks[*b as usize];
+                    for part in &plan.parts[block.parts.clone()] {
+                        let impulses = &plan.impulse[block.range()];
+                        push_part(movers, &plan.jacobian, part, impulses);
+                    }
+                }
+            }
             // What drives or leads does work.
             component.driven = component.blocks.iter().any(|b| {
                 let what = plan.blocks[*b as usize].what;
@@ -37,10 +57,11 @@ impl Workspace {
                 plan_ends(&plan.tied, what).any(|m| movers[m].freedom == 0)
             });
         }
+        self.plan.components = components;
     }
 
     /// One round over all components; returns the greatest error it found.
-    pub(super) fn round(&mut self, level: Level, tolerance: f64, wish: Method) -> f64 {
+    pub(super) fn round(&mut self, level: Level, tolerance: f64) -> f64 {
         let mut greatest = 0.0_f64;
         for b in 0..self.plan.dead.len() {
             let b = self.plan.dead[b] as usize;
@@ -48,7 +69,7 @@ impl Workspace {
         }
         let mut components = std::mem::take(&mut self.plan.components);
         for component in &mut components {
-            greatest = greatest.max(self.round_of(component, level, tolerance, wish));
+            greatest = greatest.max(self.round_of(component, level, tolerance));
         }
         self.plan.components = components;
         greatest
@@ -59,10 +80,14 @@ impl Workspace {
         component: &mut Component,
         level: Level,
         tolerance: f64,
-        wish: Method,
     ) -> f64 {
         self.movers.refresh(&component.movers, level);
-        let mut error = 0.0_f64;
+        let mut error = match level {
+            Level::Position(h) if component.mean && !component.sweeps() => {
+                self.follow(component, h)
+            }
+            _ => 0.0,
+        };
         for b in &component.blocks {
             let block = &self.plan.blocks[*b as usize];
             let before = self.state.masked[block.row];
@@ -88,18 +113,24 @@ impl Workspace {
             progress.first = error;
         }
         progress.rounds += 1;
-        // A round that gains little has an old matrix: things have turned since.
-        let slow = progress.rounds > 2 && error > SLOW * progress.error && !component.sweeps();
+        // A matrix that would take more than two further rounds is old: things have turned since.
+        let pace = error / progress.error;
+        let slow = !(component.sweeps() || error * pace * pace <= tolerance);
         if progress.stale || slow {
             if progress.stale {
                 // Other rows are in play: what the last round left does not compare.
                 progress.error = f64::INFINITY;
             }
             progress.stale = false;
-            if level != Level::Velocity && component.method(wish) == Method::Graph {
-                self.plan.aim_rows_ahead(&component.blocks, &self.movers);
+            if let Level::Position(h) = level {
+                if component.method == Some(Method::Graph) {
+                    self.plan.aim_rows_ahead(&component.blocks, &self.movers);
+                }
+                if component.mean && !component.sweeps() {
+                    self.stiffen(component, h);
+                }
             }
-            component.factorise(&self.rows(level), &self.movers, wish);
+            component.factorise(&self.rows(level), &self.movers);
         }
         if component.sweeps() {
             progress.error = error;
@@ -110,88 +141,14 @@ impl Workspace {
         let worse = error.is_nan() || error >= progress.error;
         if worse && progress.halvings < MOST_HALVINGS && progress.rounds > 1 {
             progress.halvings += 1;
-            let last = std::mem::take(&mut component.last);
-            let mut at = 0;
-            for b in &component.blocks {
-                let n = self.plan.blocks[*b as usize].rows;
-                let mut back = [0.0; 6];
-                for (k, l) in back.iter_mut().zip(&last[at..at + n]) {
-                    *k = -0.5 * l;
-                }
-                self.give(*b as usize, &back[..n]);
-                at += n;
-            }
-            component.last = last;
-            component.last.iter_mut().for_each(|l| *l *= 0.5);
+            self.take_back_half(component, level);
         } else {
             progress.halvings = 0;
             progress.error = error;
-            let mut last = std::mem::take(&mut component.last);
-            last.clear();
-            let Self {
-                movers,
-                plan,
-                state,
-                ..
-            } = self;
-            let Plan {
-                blocks,
-                parts,
-                jacobian,
-                impulse,
-                tied,
-                ..
-            } = plan;
-            let spent = &mut self.spent;
-            spent.clear();
-            let rows = Rows {
-                blocks,
-                parts,
-                jacobian,
-                ahead: &[],
-                wrong: &state.wrong,
-                compliance: &state.compliance,
-                masked: &state.masked,
-            };
-            component.solve(&rows, |_, wanted| last.extend_from_slice(wanted));
-            // Rows that have no more to give are held there first; the others were reckoned with what these can't give.
-            let mut cut = false;
-            for only_cut in [true, false] {
-                let mut at = 0;
-                for b in &component.blocks {
-                    let block = &blocks[*b as usize];
-                    let n = block.rows;
-                    let wanted = &mut last[at..at + n];
-                    at += n;
-                    let mut given = [0.0; 6];
-                    given[..n].copy_from_slice(wanted);
-                    let here = bounded(
-                        block,
-                        tied,
-                        (&state.bounds, &state.strength),
-                        impulse,
-                        &mut given,
-                        |rows| spent.push(rows),
-                    );
-                    if only_cut && !here {
-                        continue;
-                    }
-                    cut |= here;
-                    wanted.copy_from_slice(&given[..n]);
-                    for (i, g) in impulse[block.range()].iter_mut().zip(&given) {
-                        *i += g;
-                    }
-                    for part in &parts[block.parts.clone()] {
-                        push_part(movers, jacobian, part, &given[..n]);
-                    }
-                }
-                if cut {
-                    progress.gave_way |= !spent.is_empty();
-                    progress.stale = true;
-                    break;
-                }
-            }
-            component.last = last;
+            component.solve(&self.rows(level), &self.movers, level);
+            let cut = self.give_all(component, level);
+            progress.gave_way |= !self.spent.is_empty();
+            progress.stale |= cut;
             // What gives way is held at its strength, and the rest solved with it there.
             for (row, count) in self.spent.drain(..) {
                 self.state.masked[row..row + count].fill(true);
@@ -201,6 +158,109 @@ impl Workspace {
         component.progress = progress;
         self.movers.refresh(&component.movers, level);
         error
+    }
+
+    /// Gives all blocks what the last solve found, as far as their bounds allow; true if they did not.
+    fn give_all(&mut self, component: &mut Component, level: Level) -> bool {
+        let Self {
+            movers,
+            plan,
+            state,
+            spent,
+            ..
+        } = self;
+        let Plan {
+            blocks,
+            parts,
+            jacobian,
+            impulse,
+            tied,
+            ..
+        } = plan;
+        spent.clear();
+        // Rows that have no more to give are held there first; the others were reckoned with what these can't give.
+        let mut cut = false;
+        let mut at = 0;
+        for b in &component.blocks {
+            let block = &blocks[*b as usize];
+            let wanted = &mut component.last[at..at + block.rows];
+            at += block.rows;
+            let mut given = [0.0; 6];
+            given[..block.rows].copy_from_slice(wanted);
+            let limits = (&*state.bounds, &*state.strength);
+            if bounded(block, tied, limits, impulse, &mut given, |rows| {
+                spent.push(rows);
+            }) {
+                cut = true;
+                wanted.copy_from_slice(&given[..block.rows]);
+                for (i, g) in impulse[block.range()].iter_mut().zip(&given) {
+                    *i += g;
+                }
+                for part in &parts[block.parts.clone()] {
+                    push_part(movers, jacobian, part, &given[..block.rows]);
+                }
+            }
+        }
+        if cut {
+            // Only these: another half step back must not take back what the others never got.
+            component.moved.clear();
+            return true;
+        }
+        let mean = component.mean && level != Level::Velocity;
+        at = 0;
+        for b in &component.blocks {
+            let block = &blocks[*b as usize];
+            let given = &component.last[at..at + block.rows];
+            at += block.rows;
+            for (i, g) in impulse[block.range()].iter_mut().zip(given) {
+                *i += g;
+            }
+            if !mean {
+                for part in &parts[block.parts.clone()] {
+                    push_part(movers, jacobian, part, given);
+                }
+            }
+        }
+        if mean {
+            for (m, [shift, turn]) in component.movers.iter().zip(&component.moved) {
+                let mover = &mut movers[*m];
+                mover.bind(mover.mass * *shift, mover.inertia * *turn);
+            }
+        }
+        false
+    }
+
+    /// Takes half of the last round back.
+    fn take_back_half(&mut self, component: &mut Component, level: Level) {
+        let mean = component.mean && level != Level::Velocity && !component.moved.is_empty();
+        component.last.iter_mut().for_each(|l| *l *= 0.5);
+        let last = std::mem::take(&mut component.last);
+        let mut at = 0;
+        for b in &component.blocks {
+            let block = &self.plan.blocks[*b as usize];
+            let n = block.rows;
+            let mut back = [0.0; 6];
+            for (k, l) in back.iter_mut().zip(&last[at..at + n]) {
+                *k = -l;
+            }
+            at += n;
+            if mean {
+                for (i, g) in self.plan.impulse[block.range()].iter_mut().zip(&back) {
+                    *i += g;
+                }
+            } else {
+                self.give(*b as usize, &back[..n]);
+            }
+        }
+        component.last = last;
+        if mean {
+            for (m, moved) in component.movers.iter().zip(&mut component.moved) {
+                let mover = &mut self.movers[*m];
+                *moved = moved.map(|v| v * 0.5);
+                let [shift, turn] = *moved;
+                mover.bind(mover.mass * -shift, mover.inertia * -turn);
+            }
+        }
     }
 
     /// One impulse for each block in turn (B59).
@@ -214,6 +274,9 @@ impl Workspace {
                 if mover.dirty {
                     mover.refresh(level);
                 }
+            }
+            if component.mean && level != Level::Velocity {
+                self.follow_one(b, level);
             }
             let before = self.state.masked[self.plan.blocks[b].row];
             let error = self.look(b, level);

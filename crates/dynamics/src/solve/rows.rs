@@ -48,8 +48,11 @@ impl Tied {
 
     /// The rows' directions, where on a they act if not at a's own point, and where a curve's foot is.
     pub fn directions(&self, movers: &Movers, when: When) -> ([DVec3; 3], Option<DVec3>, f64) {
+        if when == When::Middle {
+            return self.middle(movers);
+        }
         let place = |e: &Ends| e.place(movers, when);
-        let turned = |e: &Ends| movers[e.frame()].turned(when);
+        let turned = |e: &Ends, v: DVec3| movers[e.frame()].turned(v, when);
         let one = |d: DVec3| [d, DVec3::ZERO, DVec3::ZERO];
         let two = |y: DVec3, z: DVec3| [y, z, DVec3::ZERO];
         match &self.kind {
@@ -57,15 +60,15 @@ impl Tied {
                 (DVec3::AXES, None, self.foot)
             }
             Kind::Line(axis) => {
-                let q = turned(&self.a);
                 let (y, z) = across(*axis);
-                let axis = q * *axis;
+                let axis = turned(&self.a, *axis);
                 let (a, b) = (place(&self.a), place(&self.b));
                 let foot = a + axis * axis.dot(b - a);
-                (two(q * y, q * z), Some(foot), self.foot)
+                let rows = two(turned(&self.a, y), turned(&self.a, z));
+                (rows, Some(foot), self.foot)
             }
             Kind::Plane(normal) => {
-                let n = turned(&self.a) * *normal;
+                let n = turned(&self.a, *normal);
                 let (a, b) = (place(&self.a), place(&self.b));
                 (one(n), Some(b - n * n.dot(b - a)), self.foot)
             }
@@ -75,7 +78,7 @@ impl Tied {
                 let (y, z) = match when {
                     When::Now => across(frame.rotation * (pose.rotation * foot.direction)),
                     // Seen in the rows of the start: they turn little, and any others might jump.
-                    When::Ahead => (self.along[0], self.along[1]),
+                    _ => (self.along[0], self.along[1]),
                 };
                 let at = frame.point(pose.point(foot.point));
                 (two(y, z), Some(at), foot.parameter)
@@ -93,17 +96,23 @@ impl Tied {
                 (one(apart.normalize_or(DVec3::X)), None, self.foot)
             }
             Kind::Axis(x, _) => {
-                let q = turned(&self.a);
                 let (y, z) = across(*x);
-                (two(q * y, q * z), None, self.foot)
+                (two(turned(&self.a, y), turned(&self.a, z)), None, self.foot)
             }
             Kind::Angle(x, y, _) => {
-                let (x, y) = (turned(&self.a) * *x, turned(&self.b) * *y);
+                let (x, y) = (turned(&self.a, *x), turned(&self.b, *y));
                 let z = x.cross(y).try_normalize();
                 let z = z.unwrap_or_else(|| x.any_orthonormal_vector());
                 (one(z), None, self.foot)
             }
         }
+    }
+
+    /// The mean of what it is now and what it will be.
+    fn middle(&self, movers: &Movers) -> ([DVec3; 3], Option<DVec3>, f64) {
+        let (along, at, foot) = self.directions(movers, When::Ahead);
+        let along = std::array::from_fn(|k| (self.along[k] + along[k]) * 0.5);
+        (along, between(self.acts_at, at), foot)
     }
 
     /// By how much each row will be wrong at the end of the substep: m or rad.
@@ -167,6 +176,10 @@ impl Tied {
     }
 }
 
+fn between(now: Option<DVec3>, ahead: Option<DVec3>) -> Option<DVec3> {
+    Some((now? + ahead?) * 0.5)
+}
+
 /// A coordinate made ready.
 #[derive(Clone, Copy, Debug)]
 pub struct Dial {
@@ -186,17 +199,21 @@ impl Dial {
     }
 
     pub fn direction(&self, movers: &Movers, when: When) -> (DVec3, Option<DVec3>) {
+        if when == When::Middle {
+            let (along, at) = self.direction(movers, When::Ahead);
+            return ((self.along + along) * 0.5, between(self.acts_at, at));
+        }
         let place = |e: &Ends| e.place(movers, when);
-        let turned = |e: &Ends| movers[e.frame()].turned(when);
+        let turned = |e: &Ends, v: DVec3| movers[e.frame()].turned(v, when);
         match self.coordinate {
-            Coordinate::Turn { axis, .. } => (turned(&self.a) * axis[0], None),
-            Coordinate::Slide(axis) => (turned(&self.a) * axis, Some(place(&self.b))),
+            Coordinate::Turn { axis, .. } => (turned(&self.a, axis[0]), None),
+            Coordinate::Slide(axis) => (turned(&self.a, axis), Some(place(&self.b))),
             Coordinate::Distance => {
                 let apart = place(&self.b) - place(&self.a);
                 (apart.normalize_or(DVec3::X), None)
             }
             Coordinate::Swing(x, y) => {
-                let (x, y) = (turned(&self.a) * x, turned(&self.b) * y);
+                let (x, y) = (turned(&self.a, x), turned(&self.b, y));
                 let z = x.cross(y).try_normalize();
                 (z.unwrap_or_else(|| x.any_orthonormal_vector()), None)
             }
@@ -209,21 +226,19 @@ impl Dial {
 
     /// Its value. A turn is counted on from `near`.
     pub fn value(&self, movers: &Movers, when: When, near: f64) -> f64 {
-        let turned = |e: &Ends| movers[e.frame()].turned(when);
+        let turned = |e: &Ends, v: DVec3| movers[e.frame()].turned(v, when);
         let place = |e: &Ends| e.place(movers, when);
         match self.coordinate {
             Coordinate::Turn { axis, zero } => {
-                let (a, b) = (turned(&self.a), turned(&self.b));
-                let (axis, from, to) = (a * axis[0], a * zero[0], b * zero[1]);
+                let (axis, from) = (turned(&self.a, axis[0]), turned(&self.a, zero[0]));
+                let to = turned(&self.b, zero[1]);
                 let value = trocar_math::real::atan2(axis.dot(from.cross(to)), from.dot(to));
                 let turn = std::f64::consts::TAU;
                 value + turn * trocar_math::real::floor((near - value) / turn + 0.5)
             }
-            Coordinate::Slide(axis) => {
-                (turned(&self.a) * axis).dot(place(&self.b) - place(&self.a))
-            }
+            Coordinate::Slide(axis) => turned(&self.a, axis).dot(place(&self.b) - place(&self.a)),
             Coordinate::Distance => place(&self.b).distance(place(&self.a)),
-            Coordinate::Swing(x, y) => angle(turned(&self.a) * x, turned(&self.b) * y),
+            Coordinate::Swing(x, y) => angle(turned(&self.a, x), turned(&self.b, y)),
         }
     }
 }
