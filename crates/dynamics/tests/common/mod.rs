@@ -121,6 +121,14 @@ impl Shop {
         solve::correct(&mut cast, &mut bonds, touches, budget, &mut self.workspace)
     }
 
+    /// The same without remembering any substep: velocities come from elsewhere.
+    pub fn correct_afresh(&mut self, budget: &Budget) -> Outcome {
+        let kept = std::mem::take(&mut self.workspace);
+        let outcome = self.correct(budget);
+        self.workspace = kept;
+        outcome
+    }
+
     /// One substep.
     pub fn step(&mut self, h: f64, budget: &Budget) -> (Outcome, Outcome) {
         self.plan(h, |_| {});
