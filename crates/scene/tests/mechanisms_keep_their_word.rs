@@ -571,3 +571,34 @@ fn a_chain_with_a_bad_link_comes_back() {
         assert!(error < 1e-8, "{solver}: still open by {error}");
     }
 }
+
+/// A comb of 100 000 bodies, told by a scene: it loads, and a step is solved.
+#[test]
+#[ignore = "names and colliders are looked up one after the other: loading is quadratic in the number of bodies"]
+fn a_scene_of_100_000_bodies_loads_and_steps() {
+    let mut text = world("reach = 10000\nstep = 0.005");
+    for i in 0..100_000 {
+        let at = DVec3::new(0.05 * f64::from(i % 100), 0.0, 0.05 * f64::from(i / 100));
+        body(
+            &mut text,
+            &format!("b{i}"),
+            at,
+            "mass = 0.1\nhalf_extents = [0.02, 0.02, 0.02]\ncollide = false",
+        );
+        let a = match i {
+            0 => "world = [0, 0, 0]".to_string(),
+            _ if i % 100 == 0 => format!("body = \"b{}\"", i - 100),
+            _ => format!("body = \"b{}\"", i - 1),
+        };
+        let at = vector(at);
+        joint(
+            &mut text,
+            &format!("kind = \"ball\"\na = {{ {a} }}\nb = {{ body = \"b{i}\" }}\nat = {at}"),
+        );
+    }
+    let mut rig = Rig::new(&text);
+    let report = rig.step();
+    assert!(report.aim.error <= 1e-9, "{}", report.aim.error);
+    assert!(rig.gap() <= 1e-9);
+    assert!(is_sound(&rig.simulation, 1e4));
+}
