@@ -1,7 +1,10 @@
 //! Bodies, joints and contacts after Bender (2014), side by side with Rapier and with the methods the thesis compares.
 
+mod baraff;
 mod baseline;
 mod chain;
+mod claims;
+mod direct;
 mod engine;
 mod funnel;
 mod ours;
@@ -13,6 +16,7 @@ mod wall;
 
 pub use baseline::baselines;
 pub use chain::{chain, tree};
+pub use claims::claims;
 pub use funnel::funnel;
 pub use thesis::thesis;
 pub use wall::wall;

@@ -1,7 +1,8 @@
-//! What the thesis compares itself with, written plainly: Lagrange multipliers with a dense factorisation (B98), the same with
-//! Baumgarte's stabilisation (B100), and penalty forces (B101).
+//! What the thesis compares itself with, written plainly: Lagrange multipliers with a dense factorisation (B98), the same in
+//! linear time after Baraff (B99), both with Baumgarte's stabilisation (B100), and penalty forces (B101).
 
 use super::{
+    baraff::{Parts, Six, Tree},
     engine::{Engine, Runner, race},
     ours::{Ours, Setting},
     plan::{GRAVITY, Moment, Plan},
@@ -14,9 +15,11 @@ use trocar_math::Pose;
 
 /// How joints are kept.
 #[derive(Clone, Copy, Debug)]
-enum Keep {
+pub enum Keep {
     /// By multipliers: C″ + 2 `rate` C′ + `rate`² C = 0, `rate` in 1/s. With rate 0, gaps stay.
     Multipliers { rate: f64 },
+    /// By the same multipliers, found along the tree.
+    Tree { rate: f64 },
     /// By damped springs: N/m and N·s/m.
     Penalty { stiffness: f64, damping: f64 },
 }
@@ -30,6 +33,7 @@ pub fn baselines(effort: Effort) -> Result<Vec<Row>> {
             Keep::Multipliers { rate: 0.0 },
             1,
         ),
+        ("multipliers, Baraff (B99)", Keep::Tree { rate: 0.0 }, 1),
         (
             "multipliers, Baumgarte 5/s (B100)",
             Keep::Multipliers { rate: 5.0 },
@@ -130,7 +134,7 @@ struct Rate {
 }
 
 /// Bodies in all six coordinates, by the classical Runge-Kutta method.
-struct Plain {
+pub struct Plain {
     plan: Plan,
     keep: Keep,
     substeps: u32,
@@ -139,13 +143,33 @@ struct Plain {
     stage: Vec<Moment>,
     matrix: Vec<f64>,
     right: Vec<f64>,
+    tree: Option<Tree>,
+    /// What a stage is told of the bodies and joints; kept so that no step allocates.
+    inverse: Vec<(f64, DMat3)>,
+    masses: Vec<(f64, DMat3)>,
+    arms: Vec<[DVec3; 2]>,
+    forces: Vec<Six>,
+    pushes: Vec<[f64; 3]>,
 }
 
 impl Plain {
-    fn new(plan: &Plan, keep: Keep, substeps: u32) -> Self {
+    pub fn new(plan: &Plan, keep: Keep, substeps: u32) -> Self {
         let rates = vec![Rate::default(); plan.things.len()];
-        let rows = 3 * plan.joints.len();
+        let rows = match keep {
+            Keep::Multipliers { .. } => 3 * plan.joints.len(),
+            _ => 0,
+        };
+        let tree = match keep {
+            Keep::Tree { .. } => Tree::new(plan),
+            _ => None,
+        };
         Self {
+            tree,
+            inverse: Vec::new(),
+            masses: Vec::new(),
+            arms: Vec::new(),
+            forces: Vec::new(),
+            pushes: Vec::new(),
             plan: plan.clone(),
             keep,
             substeps,
@@ -159,51 +183,94 @@ impl Plain {
 
     /// Changes of `self.stage`.
     fn rate(&mut self, stage: usize) {
-        let state = &self.stage;
-        let rates = &mut self.rates[stage];
-        let inverse: Vec<(f64, DMat3)> = self
-            .plan
-            .things
-            .iter()
-            .zip(state)
-            .map(|(thing, now)| {
-                let mass = thing.mass.unwrap_or(f64::INFINITY);
-                let axes = DMat3::from_quat(now.pose.rotation);
-                let own = DMat3::from_diagonal((thing.solid.inertia() * mass).recip());
-                (1.0 / mass, axes * own * axes.transpose())
-            })
-            .collect();
+        let Self {
+            stage: state,
+            rates,
+            inverse,
+            masses,
+            plan,
+            ..
+        } = self;
+        let rates = &mut rates[stage];
+        inverse.clear();
+        masses.clear();
         for (i, rate) in rates.iter_mut().enumerate() {
-            let now = &state[i];
-            let thing = &self.plan.things[i];
-            let own = now.pose.rotation.conjugate() * now.spin;
-            let momentum =
-                now.pose.rotation * (thing.solid.inertia() * thing.mass.unwrap_or(0.0) * own);
+            let (now, thing) = (&state[i], &plan.things[i]);
+            let mass = thing.mass.unwrap_or(f64::INFINITY);
+            let moments = thing.solid.inertia() * mass;
+            let axes = DMat3::from_quat(now.pose.rotation);
+            let along = |own: DVec3| axes * DMat3::from_diagonal(own) * axes.transpose();
+            let (inertia, inverse_inertia) = (along(moments), along(moments.recip()));
+            masses.push((mass, inertia));
+            inverse.push((1.0 / mass, inverse_inertia));
             let w = now.spin;
             *rate = Rate {
                 velocity: now.velocity,
                 turn: DQuat::from_xyzw(w.x, w.y, w.z, 0.0) * now.pose.rotation * 0.5,
                 acceleration: GRAVITY,
-                spin: inverse[i].1 * momentum.cross(w),
+                spin: inverse_inertia * (inertia * w).cross(w),
             };
         }
         match self.keep {
             Keep::Penalty { stiffness, damping } => {
                 for joint in &self.plan.joints {
-                    let (gap, closing) = gap(state, joint);
+                    let (gap, closing) = gap(&self.stage, joint);
                     let force = -(gap * stiffness + closing * damping);
-                    push(rates, state, &inverse, joint, force);
+                    push(rates, &self.stage, &self.inverse, joint, force);
                 }
             }
-            Keep::Multipliers { rate } => {
-                self.multiply(stage, rate, &inverse);
+            Keep::Multipliers { rate } => self.multiply(stage, rate),
+            Keep::Tree { rate } => self.climb(stage, rate),
+        }
+    }
+
+    /// Accelerations of everything at once: H (a, λ) = (F, J′ v + 2 rate C′ + rate² C), eliminated along the tree.
+    fn climb(&mut self, stage: usize, rate: f64) {
+        let Self {
+            stage: state,
+            rates,
+            tree: Some(tree),
+            masses,
+            arms,
+            forces,
+            pushes,
+            plan,
+            ..
+        } = self
+        else {
+            return;
+        };
+        arms.clear();
+        pushes.clear();
+        for joint in &plan.joints {
+            let (gap, closing) = gap(state, joint);
+            let mut right = closing * (2.0 * rate) + gap * (rate * rate);
+            let mut arm = [DVec3::ZERO; 2];
+            for (body, at, sign) in sides(joint) {
+                let (r, w) = (state[body].pose.rotation * at, state[body].spin);
+                right += w.cross(w.cross(r)) * sign;
+                arm[usize::from(sign < 0.0)] = r;
             }
+            arms.push(arm);
+            pushes.push(right.to_array());
+        }
+        forces.clear();
+        for ((mass, inertia), now) in masses.iter().zip(state.iter()) {
+            let (force, torque) = (GRAVITY * *mass, (*inertia * now.spin).cross(now.spin));
+            forces.push([force.x, force.y, force.z, torque.x, torque.y, torque.z]);
+        }
+        tree.factor(&Parts { masses, arms });
+        tree.solve(forces, pushes);
+        for (rate, found) in rates[stage].iter_mut().zip(&*forces) {
+            rate.acceleration = DVec3::from_slice(found);
+            rate.spin = DVec3::from_slice(&found[3..]);
         }
     }
 
     /// Adds what keeps the joints: (J M⁻¹ Jᵀ) λ = -(J a + J′ v) - 2 rate C′ - rate² C, all of it as a dense matrix.
-    fn multiply(&mut self, stage: usize, rate: f64, inverse: &[(f64, DMat3)]) {
+    fn multiply(&mut self, stage: usize, rate: f64) {
         let (state, rates) = (&self.stage, &mut self.rates[stage]);
+        let inverse = &self.inverse;
         let joints = &self.plan.joints;
         let rows = 3 * joints.len();
         for (k, joint) in joints.iter().enumerate() {
@@ -383,6 +450,25 @@ mod tests {
         solve(&mut matrix, &mut right);
         for (x, wanted) in right.iter().zip([1.0, 2.0, 3.0]) {
             assert!((x - wanted).abs() < 1e-12, "{right:?}");
+        }
+    }
+
+    /// Both ways to the same multipliers.
+    #[test]
+    fn the_tree_moves_as_the_dense_system_does() {
+        for rate in [0.0, 20.0] {
+            let mut plan = Plan::thesis_tree(15);
+            plan.step = 0.005;
+            let mut dense = Plain::new(&plan, Keep::Multipliers { rate }, 1);
+            let mut tree = Plain::new(&plan, Keep::Tree { rate }, 1);
+            for _ in 0..200 {
+                dense.step();
+                tree.step();
+            }
+            for (a, b) in dense.moments.iter().zip(&tree.moments) {
+                let apart = a.pose.position.distance(b.pose.position);
+                assert!(apart < 1e-8, "{apart}");
+            }
         }
     }
 

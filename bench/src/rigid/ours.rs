@@ -6,7 +6,7 @@ use super::{
 };
 use anyhow::{Context, Result};
 use glam::DVec3;
-use std::fmt::Write;
+use std::{collections::HashMap, fmt::Write};
 use trocar_math::{Pose, rotation};
 use trocar_scene::{Input, Scene, Simulation, event::Happening};
 
@@ -33,8 +33,9 @@ impl Ours {
     pub fn new(plan: &Plan, setting: Setting) -> Result<Self> {
         let scene = Scene::from_text("bench.toml", &text(plan, setting)?)?;
         let simulation = Simulation::new(&scene, setting.threads)?;
-        let looks = &simulation.model().looks;
-        let find = |i: usize| looks.iter().position(|l| l.name == name(i));
+        let looks = simulation.model().looks.iter().enumerate();
+        let places: HashMap<&str, usize> = looks.map(|(k, l)| (l.name.as_str(), k)).collect();
+        let find = |i: usize| places.get(name(i).as_str()).copied();
         let looks = plan
             .things
             .iter()

@@ -5,7 +5,7 @@
 use super::simulation;
 use glam::{DQuat, DVec3};
 use std::fmt::Write;
-use trocar_dynamics::MatterId;
+use trocar_dynamics::{Anchor, Local, MatterId, joint::Kind};
 use trocar_scene::{Input, Scene, Simulation, StepReport};
 
 /// A scene's text: first what the world says.
@@ -150,6 +150,27 @@ impl Rig {
 }
 
 impl Rig {
+    /// How far the points of the worst ball joint are apart, m: seen in poses, not in what the solver says.
+    pub fn gap(&self) -> f64 {
+        let simulation = &self.simulation;
+        let place = |anchor: &Anchor| match anchor.at {
+            Local::Frame(node, offset) => {
+                let nodes = &simulation.state().nodes[anchor.matter.index()];
+                let i = node as usize;
+                nodes.position[i] + nodes.orientation[i] * offset
+            }
+            Local::Node(node) => {
+                simulation.state().nodes[anchor.matter.index()].position[node as usize]
+            }
+            _ => panic!("{anchor:?} is on a tissue"),
+        };
+        let bases = simulation.model().joints.iter().flat_map(|j| &j.bases);
+        bases
+            .filter(|b| b.kind == Kind::Point)
+            .map(|b| place(&b.a).distance(place(&b.b)))
+            .fold(0.0, f64::max)
+    }
+
     /// Where a point is that the scene file speaks of.
     pub fn point_of_file(&self, name: &str, at: DVec3) -> DVec3 {
         let model = self.simulation.model();
