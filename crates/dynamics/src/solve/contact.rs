@@ -21,6 +21,12 @@ const RECOVERY: f64 = 0.05;
 /// Overlap that is left alone, m: it keeps resting contacts from coming and going.
 const SLOP: f64 = 1e-5;
 
+/// Shorter strides than this are none.
+const TOO_FAR: f64 = 0.9;
+
+/// Ways nearer to parallel than this (the square of the sine) are one.
+const PARALLEL: f64 = 1e-12;
+
 /// A body as the sweeps see it: how it moves, and how it answers.
 #[derive(Clone, Copy, Debug)]
 struct Body {
@@ -50,15 +56,15 @@ struct Spot {
     b: u32,
     arms: [DVec3; 2],
     normal: DVec3,
-    /// Velocity of b against a at the point that comes from what nothing moves.
-    drift: DVec3,
+    /// How b should move against a at the point, as far as that is up to what can be moved, if the point sticks.
+    goal: DVec3,
     /// Change of their velocity against each other for an impulse, and its inverse.
     answer: DMat3,
     inverse: DMat3,
     /// Impulse for each m/s along the normal, and across it where the point answers most.
     firmness: [f64; 2],
-    /// Least velocity along the normal.
-    target: f64,
+    /// Velocity for each N·s where the point answers most.
+    softness: f64,
     friction: f64,
     impulse: DVec3,
     /// What of it is not yet in the bodies' motion.
@@ -67,13 +73,74 @@ struct Spot {
     index: u32,
 }
 
+/// What the ways of a body's motion are reckoned with.
+#[derive(Clone, Copy, Debug)]
+struct Trail {
+    mass: f64,
+    inertia: DMat3,
+    steps: [Step; 2],
+}
+
+impl Trail {
+    /// Twice the kinetic energy that two motions have in common.
+    fn product(&self, a: &[DVec3; 2], b: &[DVec3; 2]) -> f64 {
+        self.mass * a[0].dot(b[0]) + a[1].dot(self.inertia * b[1])
+    }
+}
+
+/// Where a motion or an impulse was before the last two sweeps, and the way it went there from where the sweeps before
+/// had left it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Step {
+    left: DVec3,
+    from: DVec3,
+    way: DVec3,
+}
+
 /// Bodies of one stretch of space, and the points between them; then those with the next stretch.
 #[derive(Debug, Default)]
 struct Slab {
     bodies: Vec<Body>,
+    trails: Vec<Trail>,
     inside: Vec<Spot>,
     border: Vec<Spot>,
+    inside_steps: Vec<Step>,
+    border_steps: Vec<Step>,
+    /// Square of the greatest change of velocity in a sweep.
     worst: f64,
+    /// What the changes of impulses since the last look do towards their goals, J.
+    gain: f64,
+}
+
+/// How far to go on: along the way of the last two sweeps, and along that before.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Stride {
+    on: f64,
+    again: f64,
+}
+
+/// What to do before the next two sweeps.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Next {
+    /// Start from where the last ones ended.
+    Stay,
+    /// Start from farther on.
+    On(Stride),
+    /// Start from where those before the last ones ended: the last stride was none of use.
+    Back,
+}
+
+/// What is known of the ways gone so far.
+#[derive(Clone, Copy, Debug, Default)]
+struct Pace {
+    /// What the way before does towards the goals, J; none if there is none.
+    gain: Option<f64>,
+    /// What all impulses do towards their goals at the start of the last two sweeps, J, but for a constant.
+    towards: f64,
+    /// What was to be made least, at the end of the two sweeps before, J.
+    least: f64,
+    /// What all impulses did towards their goals then, J.
+    left: f64,
 }
 
 /// Memory for the contacts of rigid bodies.
@@ -82,6 +149,9 @@ pub struct Press {
     slabs: Vec<Slab>,
     /// Points between slabs that are not neighbours: few, and swept alone.
     far: Vec<(Place, Place, Spot)>,
+    far_steps: Vec<Step>,
+    far_gain: f64,
+    pace: Pace,
     place: Vec<Place>,
     order: Vec<(f64, u32)>,
     /// Movers that joints act on too, with their motion without any impulse.
@@ -109,10 +179,12 @@ impl Press {
         self.sweeps = 0;
         self.count = contacts.len();
         self.far.clear();
+        self.pace = Pace::default();
         self.shared.clear();
         self.place.clear();
         for slab in &mut self.slabs {
             slab.bodies.clear();
+            slab.trails.clear();
             slab.inside.clear();
             slab.border.clear();
         }
@@ -128,6 +200,16 @@ impl Press {
         for (index, contact) in contacts.iter().enumerate() {
             self.add(movers, cast, contact, index, level);
         }
+        for slab in &mut self.slabs {
+            slab.inside_steps.clear();
+            slab.inside_steps
+                .resize(slab.inside.len(), Step::default());
+            slab.border_steps.clear();
+            slab.border_steps
+                .resize(slab.border.len(), Step::default());
+        }
+        self.far_steps.clear();
+        self.far_steps.resize(self.far.len(), Step::default());
     }
 
     /// Cuts the bodies into slabs across the axis along which they are spread farthest.
@@ -186,6 +268,11 @@ impl Press {
                 inverse_inertia: mover.inverse_inertia,
                 mover: *m,
             });
+            self.slabs[slab as usize].trails.push(Trail {
+                mass: mover.answer.x_axis.x.recip(),
+                inertia: mover.inertia,
+                steps: [Step::default(); 2],
+            });
         }
     }
 
@@ -231,16 +318,17 @@ impl Press {
         let product = answer.determinant() * n.dot(inverse * n);
         let most = 0.5 * (sum + (sum * sum - 4.0 * product).max(0.0).sqrt());
         let [a, b] = sides.map(|m| self.place[m as usize]);
+        let target = target.min(contact.recovery.max(contact.rebound));
         let spot = Spot {
             firmness: [1.0 / along, 1.0 / most],
+            softness: along.max(most),
             a: a.body,
             b: b.body,
             arms,
             normal: contact.normal,
-            drift,
+            goal: n * target - drift,
             answer,
             inverse,
-            target: target.min(contact.recovery.max(contact.rebound)),
             friction: contact.friction,
             impulse: contact.impulse,
             start: match level {
@@ -280,20 +368,38 @@ impl Press {
     }
 
     /// One sweep over all points; returns the greatest change of velocity it made, m/s.
+    ///
+    /// Every two sweeps, there and back, are a step of a conjugate gradient method (after Silcowitz, Niebe and Erleben
+    /// 2010): the next two start as far along the way of these and of those before as is best for all points together. So
+    /// a push gets through a high stack, and a heavy body finds that it stands on a light one, in as many sweeps as there
+    /// are bodies, where sweeps alone would take the square of that, or as many as one is heavier than the other. A sweep
+    /// has the last word: no impulse pulls, and none is beyond friction.
     pub fn sweep(&mut self, crew: Option<&Crew>) -> f64 {
         self.sweeps += 1;
         // Back and forth: a push travels through a stack both ways.
         let forwards = self.sweeps % 2 == 1;
+        // What joints do to bodies is none of the ways gone here.
+        let strides = forwards && !self.is_shared();
+        let next = match strides {
+            true => self.next(),
+            false => Next::Stay,
+        };
         let inside = |slab: &mut Slab| {
+            if strides {
+                slab.go_on(next);
+            }
             slab.worst = 0.0;
             let Slab {
                 bodies,
                 inside,
                 worst,
+                gain,
                 ..
             } = slab;
             each(inside, forwards, |spot| {
-                *worst = worst.max(spot.solve(bodies));
+                let (wrong, does) = spot.solve(bodies);
+                *worst = worst.max(wrong);
+                *gain += does;
             });
         };
         let across = |slabs: &mut [Slab]| {
@@ -302,10 +408,13 @@ impl Press {
                     bodies,
                     border,
                     worst,
+                    gain,
                     ..
                 } = one;
                 each(border, forwards, |spot| {
-                    *worst = worst.max(spot.solve_across(bodies, &mut next.bodies));
+                    let (wrong, does) = spot.solve_across(bodies, &mut next.bodies);
+                    *worst = worst.max(wrong);
+                    *gain += does;
                 });
             }
         };
@@ -331,8 +440,14 @@ impl Press {
             }
         }
         let mut worst = self.slabs.iter().fold(0.0_f64, |w, s| w.max(s.worst));
+        if strides {
+            self.far_gain = 0.0;
+        }
         for k in 0..self.far.len() {
             let (a, b, mut spot) = self.far[k];
+            if strides {
+                self.far_steps[k].go_on(&mut spot.impulse, next);
+            }
             let u = motion(
                 &self.slabs[b.slab as usize].bodies[b.body as usize],
                 spot.arms[1],
@@ -340,13 +455,106 @@ impl Press {
                 &self.slabs[a.slab as usize].bodies[a.body as usize],
                 spot.arms[0],
             );
-            let (change, wrong) = spot.impulse_for(u + spot.drift);
+            let (change, wrong) = spot.impulse_for(u);
             spot.impulse += change;
             push_far(&mut self.slabs, a, b, &spot, change);
+            self.far_gain += spot.goal.dot(change);
             self.far[k].2 = spot;
             worst = worst.max(wrong);
         }
-        worst
+        worst.sqrt()
+    }
+
+    /// What to do before the next two sweeps.
+    ///
+    /// With every point pushing, the impulses λ sought are where f = ½ λᵀAλ − gᵀλ is least, with A λ the velocities they
+    /// make and g those that are wanted: the kinetic energy of the bodies less the work of the goals. Of all
+    /// λ + a d + b w, with d the change of the last two sweeps and w the way gone before them, the least f is where
+    /// a (d, d) + b (d, w) = −(v, d) + g d and a (d, w) + b (w, w) = −(v, w) + g w: sums over bodies of momentum times
+    /// velocity.
+    fn next(&mut self) -> Next {
+        if self.sweeps < 3 {
+            return Next::Stay;
+        }
+        let (mut dd, mut dw, mut ww, mut vd, mut vw, mut vv) = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0);
+        let mut gain = self.far_gain;
+        for slab in &self.slabs {
+            gain += slab.gain;
+            for (body, trail) in slab.bodies.iter().zip(&slab.trails) {
+                let [one, two] = &trail.steps;
+                let d = &[body.velocity - one.from, body.spin - two.from];
+                let w = &[one.way, two.way];
+                let v = &[one.from, two.from];
+                dd += trail.product(d, d);
+                dw += trail.product(d, w);
+                ww += trail.product(w, w);
+                vd += trail.product(v, d);
+                vw += trail.product(v, w);
+                vv += trail.product(v, v);
+            }
+        }
+        let before = self.pace;
+        let least = 0.5 * (vv + dd) + vd - before.towards - gain;
+        if before.gain.is_some() && least > before.least {
+            // Other points push there than here, and the way here said nothing about the way on.
+            self.pace = Pace {
+                gain: None,
+                towards: before.left,
+                ..before
+            };
+            return Next::Back;
+        }
+        self.pace = Pace {
+            gain: None,
+            towards: before.towards + gain,
+            least,
+            left: before.towards + gain,
+        };
+        let falls = gain - vd;
+        let mut stride = Stride {
+            on: falls / dd,
+            again: 0.0,
+        };
+        let determinant = dd * ww - dw * dw;
+        if let (Some(way), true) = (before.gain, determinant > PARALLEL * dd * ww) {
+            let along = way - vw;
+            stride = Stride {
+                on: (falls * ww - along * dw) / determinant,
+                again: (along * dd - falls * dw) / determinant,
+            };
+        }
+        // Sweeps alone never go too far; where it looks as if they did, they have put right what a stride did.
+        if !(stride.on > TOO_FAR && stride.on.is_finite() && stride.again.is_finite()) {
+            return Next::Stay;
+        }
+        let way = stride.on * gain + stride.again * before.gain.unwrap_or(0.0);
+        self.pace.gain = Some(way);
+        self.pace.towards = before.towards + way;
+        Next::On(stride)
+    }
+
+    /// After the last sweep: undoes the last stride if it was none of use.
+    pub fn finish(&mut self) {
+        if self.is_shared() || self.sweeps < 3 || self.pace.gain.is_none() {
+            return;
+        }
+        let mut least = -self.pace.towards - self.far_gain;
+        for slab in &self.slabs {
+            least -= slab.gain;
+            for (body, trail) in slab.bodies.iter().zip(&slab.trails) {
+                let v = &[body.velocity, body.spin];
+                least += 0.5 * trail.product(v, v);
+            }
+        }
+        if least <= self.pace.least {
+            return;
+        }
+        for slab in &mut self.slabs {
+            slab.go_on(Next::Back);
+        }
+        for ((_, _, spot), step) in self.far.iter_mut().zip(&mut self.far_steps) {
+            step.go_on(&mut spot.impulse, Next::Back);
+        }
     }
 
     /// Puts the impulses found into the contacts.
@@ -416,6 +624,44 @@ impl Press {
     }
 }
 
+impl Slab {
+    /// Does what is to be done before the next two sweeps.
+    fn go_on(&mut self, next: Next) {
+        self.gain = 0.0;
+        for (body, trail) in self.bodies.iter_mut().zip(&mut self.trails) {
+            trail.steps[0].go_on(&mut body.velocity, next);
+            trail.steps[1].go_on(&mut body.spin, next);
+        }
+        let inside = self.inside.iter_mut().zip(&mut self.inside_steps);
+        let border = self.border.iter_mut().zip(&mut self.border_steps);
+        for (spot, step) in inside.chain(border) {
+            step.go_on(&mut spot.impulse, next);
+        }
+    }
+}
+
+impl Step {
+    #[inline(always)]
+    fn go_on(&mut self, at: &mut DVec3, next: Next) {
+        match next {
+            Next::Stay => {
+                self.way = DVec3::ZERO;
+                self.left = *at;
+            }
+            Next::On(Stride { on, again }) => {
+                self.left = *at;
+                self.way = (*at - self.from) * on + self.way * again;
+                *at = self.from + self.way;
+            }
+            Next::Back => {
+                self.way = DVec3::ZERO;
+                *at = self.left;
+            }
+        }
+        self.from = *at;
+    }
+}
+
 /// Calls `work` with every spot, first to last or last to first.
 #[inline]
 fn each(spots: &mut [Spot], forwards: bool, mut work: impl FnMut(&mut Spot)) {
@@ -464,7 +710,7 @@ impl Spot {
             b: self.a,
             arms: [self.arms[1], self.arms[0]],
             normal: -self.normal,
-            drift: -self.drift,
+            goal: -self.goal,
             impulse: -self.impulse,
             start: -self.start,
             ..self
@@ -486,9 +732,10 @@ impl Spot {
         push(&mut theirs[self.b as usize], self.arms[1], impulse);
     }
 
+    /// Makes this point right; returns the square of how wrong it was, m²/s², and what that does towards its goal, J.
     #[inline]
-    fn solve(&mut self, bodies: &mut [Body]) -> f64 {
-        let mut u = self.drift;
+    fn solve(&mut self, bodies: &mut [Body]) -> (f64, f64) {
+        let mut u = DVec3::ZERO;
         if self.b != NONE {
             u += motion(&bodies[self.b as usize], self.arms[1]);
         }
@@ -498,20 +745,21 @@ impl Spot {
         let (change, wrong) = self.impulse_for(u);
         self.impulse += change;
         self.push(bodies, change);
-        wrong
+        (wrong, self.goal.dot(change))
     }
 
     #[inline]
-    fn solve_across(&mut self, ours: &mut [Body], theirs: &mut [Body]) -> f64 {
+    fn solve_across(&mut self, ours: &mut [Body], theirs: &mut [Body]) -> (f64, f64) {
         let u = motion(&theirs[self.b as usize], self.arms[1])
             - motion(&ours[self.a as usize], self.arms[0]);
-        let (change, wrong) = self.impulse_for(u + self.drift);
+        let (change, wrong) = self.impulse_for(u);
         self.impulse += change;
         self.push_across(ours, theirs, change);
-        wrong
+        (wrong, self.goal.dot(change))
     }
 
-    /// The change of impulse on b that makes this point right if it moves at `u` against a, and how wrong it was, m/s.
+    /// The change of impulse on b that makes this point right if what can be moved moves it at `u` against a, and the square
+    /// of how wrong it was, m²/s².
     ///
     /// What would stop all motion is asked for first. If friction can hold it, the point sticks (B88: while |pₜ| ≤ μ pₙ).
     /// Else the normal impulse is made right, never to pull, and friction takes a step against the sliding that is left, cut
@@ -520,7 +768,7 @@ impl Spot {
     #[inline(always)]
     fn impulse_for(&self, u: DVec3) -> (DVec3, f64) {
         let n = self.normal;
-        let lack = n * self.target - u;
+        let lack = self.goal - u;
         let wanted = self.impulse + self.inverse * lack;
         let along = n.dot(wanted);
         let across = wanted - n * along;
@@ -530,12 +778,14 @@ impl Spot {
         } else {
             let before = n.dot(self.impulse);
             let pressed = (before + n.dot(lack) * self.firmness[0]).max(0.0);
-            let u = u + self.answer * (n * (pressed - before));
-            let sliding = u - n * n.dot(u);
-            let rub = self.impulse - n * before - sliding * self.firmness[1];
+            let lack = lack - self.answer * (n * (pressed - before));
+            let rub = self.impulse - n * before + (lack - n * n.dot(lack)) * self.firmness[1];
             n * pressed + rub.clamp_length_max(self.friction * pressed)
         };
         let change = new - self.impulse;
-        (change, (self.answer * change).abs().max_element())
+        (
+            change,
+            change.length_squared() * (self.softness * self.softness),
+        )
     }
 }

@@ -28,6 +28,9 @@ use touch::Touching;
 pub use component::Method;
 pub use pull::pull;
 
+#[allow(missing_docs, clippy::all)]
+pub fn knob(name: &str, default: f64) -> f64 { std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(default) }
+
 /// How hard a solve tries.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Budget {
@@ -226,6 +229,7 @@ pub fn aim(
         }
         outcome.iterations += 1;
     }
+    workspace.press.finish();
     if workspace.press.is_shared() && !outcome.converged {
         // Joints have the last word: what is left is better left to contacts, which only push.
         workspace.share(level);
@@ -367,12 +371,13 @@ impl Workspace {
             let pressed = self.sweep_bodies(crew);
             outcome.converged = outcome.error <= budget.velocity && pressed <= budget.slip;
             let enough = outcome.iterations >= budget.iterations
-                || (self.plan.rows == 0 && outcome.iterations >= budget.sweeps);
+                || (self.plan.rows == 0 && outcome.iterations >= budget.sweeps / knob("K2", 1.0) as u32);
             if outcome.converged || enough || (self.press.is_empty() && self.is_stuck()) {
                 break;
             }
             outcome.iterations += 1;
         }
+        self.press.finish();
         self.judge(&mut outcome, level, budget.velocity);
         self.restrain();
         self.govern();
