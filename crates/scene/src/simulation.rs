@@ -165,6 +165,7 @@ impl Simulation {
             budget: Budget {
                 iterations: input.iterations.clamp(1, MAX_ITERATIONS),
                 sweeps: self.model.rules.sweeps,
+                shock: self.model.rules.shock,
                 position: self.model.rules.tolerance,
                 velocity: 2.0 * self.model.rules.tolerance,
                 method: self.model.rules.method,

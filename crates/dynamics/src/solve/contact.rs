@@ -15,17 +15,32 @@ const POINTS_A_SLAB: usize = 192;
 /// Most slabs: more would be all border.
 const MOST_SLABS: usize = 8;
 
-/// Share of an overlap that is undone in one substep. The rest follows: undone at once, it would be a blow.
-const RECOVERY: f64 = 0.05;
+/// Share of an overlap that is undone in one substep. The rest follows: undone at once, it would be a blow. With a quarter of
+/// it a high tower would lean faster than its joints are put right, with twice as much they would tremble.
+const RECOVERY: f64 = 0.1;
+
+/// An overlap deeper than this, m, comes from a blow, not from a weight; what is beyond it is undone faster.
+const DEEP: f64 = 1e-3;
+const DEEP_RECOVERY: f64 = 0.2;
 
 /// Overlap that is left alone, m: it keeps resting contacts from coming and going.
 const SLOP: f64 = 1e-5;
+
+/// Sweeps times points that are worth their time in a solve, and sweeps that are worth theirs for any number of points.
+const WORK: usize = 64_000;
+const LEAST: u32 = 10;
+
+/// Sweeps over each level when what is below is carried.
+const CARRYING: u32 = 6;
 
 /// Shorter strides than this are none.
 const TOO_FAR: f64 = 0.9;
 
 /// Ways nearer to parallel than this (the square of the sine) are one.
-const PARALLEL: f64 = 1e-12;
+const PARALLEL: f64 = 1e-9;
+
+/// Longer strides than this are made of rounding errors.
+const LONGEST: f64 = 1e4;
 
 /// A body as the sweeps see it: how it moves, and how it answers.
 #[derive(Clone, Copy, Debug)]
@@ -49,6 +64,40 @@ const STILL: Place = Place {
     body: NONE,
 };
 
+/// A symmetric matrix in few bytes. Sweeps read far more than they reckon, and how far a sweep goes need not be known to the
+/// last digit: where it ends is where the velocities are right, and these are.
+#[derive(Clone, Copy, Debug)]
+struct Symmetric {
+    diagonal: [f32; 3],
+    /// yz, zx, xy.
+    rest: [f32; 3],
+}
+
+impl Symmetric {
+    const ZERO: Self = Self {
+        diagonal: [0.0; 3],
+        rest: [0.0; 3],
+    };
+
+    fn new(m: &DMat3) -> Self {
+        Self {
+            diagonal: [m.x_axis.x as f32, m.y_axis.y as f32, m.z_axis.z as f32],
+            rest: [m.y_axis.z as f32, m.z_axis.x as f32, m.x_axis.y as f32],
+        }
+    }
+
+    #[inline(always)]
+    fn times(&self, v: DVec3) -> DVec3 {
+        let [xx, yy, zz] = self.diagonal.map(f64::from);
+        let [yz, zx, xy] = self.rest.map(f64::from);
+        DVec3::new(
+            xx * v.x + xy * v.y + zx * v.z,
+            xy * v.x + yy * v.y + yz * v.z,
+            zx * v.x + yz * v.y + zz * v.z,
+        )
+    }
+}
+
 /// A point of contact made ready.
 #[derive(Clone, Copy, Debug)]
 struct Spot {
@@ -59,16 +108,14 @@ struct Spot {
     /// How b should move against a at the point, as far as that is up to what can be moved, if the point sticks.
     goal: DVec3,
     /// Change of their velocity against each other for an impulse, and its inverse.
-    answer: DMat3,
-    inverse: DMat3,
+    answer: Symmetric,
+    inverse: Symmetric,
     /// Impulse for each m/s along the normal, and across it where the point answers most.
-    firmness: [f64; 2],
+    firmness: [f32; 2],
     /// Velocity for each N·s where the point answers most.
-    softness: f64,
+    softness: f32,
     friction: f64,
     impulse: DVec3,
-    /// What of it is not yet in the bodies' motion.
-    start: DVec3,
     /// Which contact it is.
     index: u32,
 }
@@ -152,6 +199,7 @@ pub struct Press {
     far_steps: Vec<Step>,
     far_gain: f64,
     pace: Pace,
+    shock: Shock,
     place: Vec<Place>,
     order: Vec<(f64, u32)>,
     /// Movers that joints act on too, with their motion without any impulse.
@@ -160,6 +208,127 @@ pub struct Press {
     others: usize,
     count: usize,
     sweeps: u32,
+}
+
+/// Which list of points.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum List {
+    Inside,
+    Border,
+    Far,
+}
+
+/// A point on the way upwards: its bodies, and the level at which it is made right.
+#[derive(Clone, Copy, Debug)]
+struct Lift {
+    at: (u32, List, u32),
+    a: u32,
+    b: u32,
+    pushes: bool,
+    level: u32,
+}
+
+/// Memory for carrying what is below.
+#[derive(Debug, Default)]
+struct Shock {
+    /// Those of all slabs.
+    bodies: Vec<Body>,
+    levels: Vec<u32>,
+    lifts: Vec<Lift>,
+    raised: Vec<Spot>,
+}
+
+impl Shock {
+    fn gather(&mut self, slabs: &[Slab], far: &[(Place, Place, Spot)]) {
+        self.bodies.clear();
+        self.lifts.clear();
+        let mut firsts = [0_u32; MOST_SLABS + 1];
+        for (k, slab) in slabs.iter().enumerate() {
+            self.bodies.extend_from_slice(&slab.bodies);
+            firsts[k + 1] = self.bodies.len() as u32;
+        }
+        let mut add = |at: (u32, List, u32), spot: &Spot, slabs: [u32; 2]| {
+            let flat = |body: u32, slab: u32| match body {
+                NONE => NONE,
+                body => firsts[slab as usize] + body,
+            };
+            self.lifts.push(Lift {
+                at,
+                a: flat(spot.a, slabs[0]),
+                b: flat(spot.b, slabs[1]),
+                pushes: spot.impulse != DVec3::ZERO,
+                level: NONE,
+            });
+        };
+        for (k, slab) in (0..).zip(slabs) {
+            for (i, spot) in (0..).zip(&slab.inside) {
+                add((k, List::Inside, i), spot, [k, k]);
+            }
+            for (i, spot) in (0..).zip(&slab.border) {
+                add((k, List::Border, i), spot, [k, k + 1]);
+            }
+        }
+        for (i, (a, b, spot)) in (0..).zip(far) {
+            add((0, List::Far, i), spot, [a.slab, b.slab]);
+        }
+    }
+
+    /// Numbers the levels from what is fixed upwards, and puts the points in their order.
+    fn number(&mut self) {
+        self.levels.clear();
+        self.levels.resize(self.bodies.len(), NONE);
+        let of = |levels: &[u32], body: u32| match body {
+            NONE => 0,
+            body => levels[body as usize],
+        };
+        for level in 0..NONE {
+            let mut found = false;
+            for lift in self.lifts.iter().filter(|l| l.pushes) {
+                for (below, above) in [(lift.a, lift.b), (lift.b, lift.a)] {
+                    if of(&self.levels, below) == level && of(&self.levels, above) == NONE {
+                        self.levels[above as usize] = level + 1;
+                        found = true;
+                    }
+                }
+            }
+            if !found {
+                break;
+            }
+        }
+        for lift in &mut self.lifts {
+            lift.level = of(&self.levels, lift.a).max(of(&self.levels, lift.b));
+        }
+        self.lifts.sort_unstable_by_key(|l| (l.level, l.at));
+    }
+
+    /// The point with what is below its level fixed.
+    fn freeze(&self, spot: &Spot, lift: &Lift) -> Spot {
+        let mut frozen = Spot {
+            a: lift.a,
+            b: lift.b,
+            ..*spot
+        };
+        let mut answer = DMat3::ZERO;
+        for (body, arm, sign) in [
+            (&mut frozen.a, spot.arms[0], 1.0),
+            (&mut frozen.b, spot.arms[1], -1.0),
+        ] {
+            if *body == NONE {
+                continue;
+            }
+            let it = &self.bodies[*body as usize];
+            if self.levels[*body as usize] < lift.level {
+                frozen.goal += motion(it, arm) * sign;
+                *body = NONE;
+            } else {
+                let cross = skew(arm);
+                answer += DMat3::from_diagonal(DVec3::splat(it.inverse_mass))
+                    - cross * it.inverse_inertia * cross;
+            }
+        }
+        frozen.answers(&answer);
+        frozen
+    }
 }
 
 impl Press {
@@ -202,11 +371,9 @@ impl Press {
         }
         for slab in &mut self.slabs {
             slab.inside_steps.clear();
-            slab.inside_steps
-                .resize(slab.inside.len(), Step::default());
+            slab.inside_steps.resize(slab.inside.len(), Step::default());
             slab.border_steps.clear();
-            slab.border_steps
-                .resize(slab.border.len(), Step::default());
+            slab.border_steps.resize(slab.border.len(), Step::default());
         }
         self.far_steps.clear();
         self.far_steps.resize(self.far.len(), Step::default());
@@ -302,41 +469,42 @@ impl Press {
                     - cross * mover.inverse_inertia * cross;
             }
         }
-        let inverse = answer.inverse();
-        if !inverse.is_finite() {
-            return;
-        }
         let target = match level {
             Level::Velocity => contact.rebound,
             Level::Position(h) if contact.gap >= -SLOP => -contact.gap.max(0.0) / h,
-            Level::Position(h) => (-contact.gap - SLOP) * RECOVERY / h,
+            Level::Position(h) => {
+                let deep = (-contact.gap - DEEP).max(0.0);
+                (RECOVERY * (-contact.gap - SLOP) + DEEP_RECOVERY * deep) / h
+            }
         };
         let n = contact.normal;
-        let along = n.dot(answer * n);
-        // Sum and product of the two answers across the normal give the greater one.
-        let sum = answer.x_axis.x + answer.y_axis.y + answer.z_axis.z - along;
-        let product = answer.determinant() * n.dot(inverse * n);
-        let most = 0.5 * (sum + (sum * sum - 4.0 * product).max(0.0).sqrt());
         let [a, b] = sides.map(|m| self.place[m as usize]);
         let target = target.min(contact.recovery.max(contact.rebound));
-        let spot = Spot {
-            firmness: [1.0 / along, 1.0 / most],
-            softness: along.max(most),
+        let mut spot = Spot {
             a: a.body,
             b: b.body,
             arms,
             normal: contact.normal,
             goal: n * target - drift,
-            answer,
-            inverse,
+            answer: Symmetric::ZERO,
+            inverse: Symmetric::ZERO,
+            firmness: [0.0; 2],
+            softness: 0.0,
             friction: contact.friction,
             impulse: contact.impulse,
-            start: match level {
-                Level::Position(_) => contact.impulse,
-                Level::Velocity => contact.relief,
-            },
             index: index as u32,
         };
+        if !spot.answers(&answer) {
+            return;
+        }
+        // What of the impulse is not yet in the bodies' motion.
+        let start = match level {
+            Level::Position(_) => contact.impulse,
+            Level::Velocity => contact.relief,
+        };
+        if start != DVec3::ZERO {
+            push_far(&mut self.slabs, a, b, &spot, start);
+        }
         match (a, b) {
             (STILL, STILL) => {}
             (one, STILL) | (STILL, one) => self.slabs[one.slab as usize].inside.push(spot),
@@ -349,22 +517,11 @@ impl Press {
         }
     }
 
-    /// Starts from the impulses the contacts had.
-    pub fn warm(&mut self) {
-        for k in 0..self.slabs.len() {
-            let (slab, next) = pair(&mut self.slabs, k);
-            for spot in &slab.inside {
-                spot.push(&mut slab.bodies, spot.start);
-            }
-            if let Some(next) = next {
-                for spot in &slab.border {
-                    spot.push_across(&mut slab.bodies, &mut next.bodies, spot.start);
-                }
-            }
-        }
-        for (a, b, spot) in &self.far {
-            push_far(&mut self.slabs, *a, *b, spot, spot.start);
-        }
+    /// How many sweeps are worth their time, of `most` asked for: all for a few points, fewer for a heap of thousands, which
+    /// has other ways to hold than a tower has.
+    pub fn budget(&self, most: u32) -> u32 {
+        let worth = WORK / self.count.max(1);
+        most.min((worth as u32).max(LEAST))
     }
 
     /// One sweep over all points; returns the greatest change of velocity it made, m/s.
@@ -455,6 +612,10 @@ impl Press {
                 &self.slabs[a.slab as usize].bodies[a.body as usize],
                 spot.arms[0],
             );
+            if spot.is_idle(u) {
+                self.far[k].2 = spot;
+                continue;
+            }
             let (change, wrong) = spot.impulse_for(u);
             spot.impulse += change;
             push_far(&mut self.slabs, a, b, &spot, change);
@@ -524,13 +685,74 @@ impl Press {
             };
         }
         // Sweeps alone never go too far; where it looks as if they did, they have put right what a stride did.
-        if !(stride.on > TOO_FAR && stride.on.is_finite() && stride.again.is_finite()) {
+        let sound = (TOO_FAR..LONGEST).contains(&stride.on) && stride.again.abs() < LONGEST;
+        if !sound {
             return Next::Stay;
         }
         let way = stride.on * gain + stride.again * before.gain.unwrap_or(0.0);
         self.pace.gain = Some(way);
         self.pace.towards = before.towards + way;
         Next::On(stride)
+    }
+
+    /// Carries what is below (B92; Guendelman, Bridson and Fedkiw 2003): body by body from what is fixed upwards, each is made
+    /// right against what it stands on as if that could not be moved. So nothing sinks into what bears it, however few
+    /// sweeps there were; but what a body does to those below it is lost, and with it momentum.
+    ///
+    /// A body's level is the number of contacts between it and what is fixed. Bodies of one level that lean on each other
+    /// are made right together. What stands on nothing is left as it is.
+    pub fn carry(&mut self) {
+        if self.is_shared() {
+            return;
+        }
+        // The last stride is no longer to be judged.
+        self.pace = Pace::default();
+        let mut shock = std::mem::take(&mut self.shock);
+        shock.gather(&self.slabs, &self.far);
+        shock.number();
+        let (mut from, count) = (0, shock.lifts.len());
+        while from < count && shock.lifts[from].level != NONE {
+            let level = shock.lifts[from].level;
+            let to = from + shock.lifts[from..].partition_point(|l| l.level == level);
+            shock.raised.clear();
+            for k in from..to {
+                let lift = shock.lifts[k];
+                let spot = shock.freeze(self.spot(lift.at), &lift);
+                shock.raised.push(spot);
+            }
+            for pass in 0..CARRYING {
+                each(&mut shock.raised, pass % 2 == 0, |spot| {
+                    spot.solve(&mut shock.bodies);
+                });
+            }
+            for (k, spot) in (from..to).zip(&shock.raised) {
+                self.spot_mut(shock.lifts[k].at).impulse = spot.impulse;
+            }
+            from = to;
+        }
+        let mut bodies = shock.bodies.iter();
+        for slab in &mut self.slabs {
+            for (to, from) in slab.bodies.iter_mut().zip(&mut bodies) {
+                *to = *from;
+            }
+        }
+        self.shock = shock;
+    }
+
+    fn spot(&self, (slab, list, k): (u32, List, u32)) -> &Spot {
+        match list {
+            List::Inside => &self.slabs[slab as usize].inside[k as usize],
+            List::Border => &self.slabs[slab as usize].border[k as usize],
+            List::Far => &self.far[k as usize].2,
+        }
+    }
+
+    fn spot_mut(&mut self, (slab, list, k): (u32, List, u32)) -> &mut Spot {
+        match list {
+            List::Inside => &mut self.slabs[slab as usize].inside[k as usize],
+            List::Border => &mut self.slabs[slab as usize].border[k as usize],
+            List::Far => &mut self.far[k as usize].2,
+        }
     }
 
     /// After the last sweep: undoes the last stride if it was none of use.
@@ -672,22 +894,14 @@ fn each(spots: &mut [Spot], forwards: bool, mut work: impl FnMut(&mut Spot)) {
     }
 }
 
-fn pair(slabs: &mut [Slab], k: usize) -> (&mut Slab, Option<&mut Slab>) {
-    let (one, rest) = slabs[k..].split_at_mut(1);
-    (&mut one[0], rest.first_mut())
-}
-
+/// Gives an impulse to the bodies of a point that can be moved, wherever they are.
 fn push_far(slabs: &mut [Slab], a: Place, b: Place, spot: &Spot, impulse: DVec3) {
-    push(
-        &mut slabs[a.slab as usize].bodies[a.body as usize],
-        spot.arms[0],
-        -impulse,
-    );
-    push(
-        &mut slabs[b.slab as usize].bodies[b.body as usize],
-        spot.arms[1],
-        impulse,
-    );
+    for (place, arm, impulse) in [(a, spot.arms[0], -impulse), (b, spot.arms[1], impulse)] {
+        if place != STILL {
+            let body = &mut slabs[place.slab as usize].bodies[place.body as usize];
+            push(body, arm, impulse);
+        }
+    }
 }
 
 /// Velocity of a point of a body.
@@ -703,6 +917,22 @@ fn push(body: &mut Body, arm: DVec3, impulse: DVec3) {
 }
 
 impl Spot {
+    /// Takes over how it answers; false if that has no inverse.
+    fn answers(&mut self, answer: &DMat3) -> bool {
+        let inverse = answer.inverse();
+        let n = self.normal;
+        let along = n.dot(*answer * n);
+        // Sum and product of the two answers across the normal give the greater one.
+        let sum = answer.x_axis.x + answer.y_axis.y + answer.z_axis.z - along;
+        let product = answer.determinant() * n.dot(inverse * n);
+        let most = 0.5 * (sum + (sum * sum - 4.0 * product).max(0.0).sqrt());
+        self.answer = Symmetric::new(answer);
+        self.inverse = Symmetric::new(&inverse);
+        self.firmness = [(1.0 / along) as f32, (1.0 / most) as f32];
+        self.softness = along.max(most) as f32;
+        inverse.is_finite()
+    }
+
     /// The same seen from the other side.
     fn turned(self) -> Self {
         Self {
@@ -712,7 +942,6 @@ impl Spot {
             normal: -self.normal,
             goal: -self.goal,
             impulse: -self.impulse,
-            start: -self.start,
             ..self
         }
     }
@@ -742,6 +971,9 @@ impl Spot {
         if self.a != NONE {
             u -= motion(&bodies[self.a as usize], self.arms[0]);
         }
+        if self.is_idle(u) {
+            return (0.0, 0.0);
+        }
         let (change, wrong) = self.impulse_for(u);
         self.impulse += change;
         self.push(bodies, change);
@@ -752,10 +984,19 @@ impl Spot {
     fn solve_across(&mut self, ours: &mut [Body], theirs: &mut [Body]) -> (f64, f64) {
         let u = motion(&theirs[self.b as usize], self.arms[1])
             - motion(&ours[self.a as usize], self.arms[0]);
+        if self.is_idle(u) {
+            return (0.0, 0.0);
+        }
         let (change, wrong) = self.impulse_for(u);
         self.impulse += change;
         self.push_across(ours, theirs, change);
         (wrong, self.goal.dot(change))
+    }
+
+    /// True if nothing is to be done: it does not push, and moves apart fast enough.
+    #[inline(always)]
+    fn is_idle(&self, u: DVec3) -> bool {
+        self.impulse == DVec3::ZERO && self.normal.dot(self.goal - u) <= 0.0
     }
 
     /// The change of impulse on b that makes this point right if what can be moved moves it at `u` against a, and the square
@@ -769,7 +1010,7 @@ impl Spot {
     fn impulse_for(&self, u: DVec3) -> (DVec3, f64) {
         let n = self.normal;
         let lack = self.goal - u;
-        let wanted = self.impulse + self.inverse * lack;
+        let wanted = self.impulse + self.inverse.times(lack);
         let along = n.dot(wanted);
         let across = wanted - n * along;
         let hold = self.friction * along;
@@ -777,15 +1018,14 @@ impl Spot {
             wanted
         } else {
             let before = n.dot(self.impulse);
-            let pressed = (before + n.dot(lack) * self.firmness[0]).max(0.0);
-            let lack = lack - self.answer * (n * (pressed - before));
-            let rub = self.impulse - n * before + (lack - n * n.dot(lack)) * self.firmness[1];
+            let pressed = (before + n.dot(lack) * f64::from(self.firmness[0])).max(0.0);
+            let lack = lack - self.answer.times(n * (pressed - before));
+            let rub =
+                self.impulse - n * before + (lack - n * n.dot(lack)) * f64::from(self.firmness[1]);
             n * pressed + rub.clamp_length_max(self.friction * pressed)
         };
         let change = new - self.impulse;
-        (
-            change,
-            change.length_squared() * (self.softness * self.softness),
-        )
+        let softness = f64::from(self.softness);
+        (change, change.length_squared() * (softness * softness))
     }
 }
