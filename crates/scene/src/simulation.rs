@@ -143,6 +143,14 @@ impl Simulation {
         self.report = StepReport::default();
     }
 
+    /// Has another detector find where bodies touch (B76): to compare. Scenes use
+    /// [`Regions`](trocar_collide::rigid::Regions), and snapshots do not tell.
+    pub fn set_detector(&mut self, detector: &'static dyn trocar_collide::rigid::Detector) {
+        for collisions in self.groups.iter_mut().filter_map(|g| g.collisions.as_mut()) {
+            collisions.detector = detector;
+        }
+    }
+
     /// One simulated step. Deterministic; allocates nothing once warm, unless something is grasped.
     pub fn step(&mut self, input: &Input) -> &StepReport {
         let mut clock = Clock::start();
