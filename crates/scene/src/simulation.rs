@@ -22,6 +22,9 @@ use trocar_tools::{
 /// Fewer nodes than this are stepped by one thread; waking another would cost more than it saves.
 const WORTH_SHARING: usize = 4000;
 
+/// With more bodies than this that may touch, a step spends its time on their contacts: threads share those.
+const CROWDED: usize = 128;
+
 /// Most sweeps in one solve. A hand-written or damaged input that asks for more would never return.
 pub const MAX_ITERATIONS: u32 = 10_000;
 
@@ -162,7 +165,7 @@ impl Simulation {
         clock.lap(Stage::Input);
 
         // Many bodies touch each other in one group: there the threads are wanted inside it.
-        let crowded = self.model.colliders.len() > WORTH_SHARING;
+        let crowded = self.model.colliders.len() > CROWDED;
         let stage = GroupStage {
             model: &self.model,
             slot: &self.slot,

@@ -788,6 +788,23 @@ fn a_hundred_boxes_go_through_a_funnel_and_none_escapes() {
     }
 }
 
+/// A heap large enough for threads to share: neither they nor a snapshot show in it.
+#[test]
+fn a_heap_is_the_same_at_any_thread_count_and_after_a_snapshot() {
+    let text = funnel(250, "");
+    let mut rigs = [1, 2, 3].map(|threads| Rig::with_threads(&text, threads));
+    rigs.iter_mut().for_each(|rig| rig.run(0.6));
+    let kept = rigs[0].simulation.snapshot();
+    let [one, two, three] = &mut rigs;
+    one.run(0.4);
+    two.run(0.4);
+    three.simulation.restore(&kept).unwrap();
+    three.run(0.4);
+    assert!(one.simulation.report().contacts > 600);
+    assert_eq!(one.simulation.hash(), two.simulation.hash());
+    assert_eq!(one.simulation.hash(), three.simulation.hash());
+}
+
 /// How far a brick of a wall goes in ten seconds, m: in running bond, ten bricks wide and six high; every second course
 /// begins and ends in half a brick.
 fn wall_drift(detector: &'static dyn Detector) -> f64 {
