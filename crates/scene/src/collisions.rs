@@ -72,6 +72,8 @@ pub struct Collisions {
     pub warm: Vec<Given>,
     /// How each dynamic body rests.
     pub rest: Vec<Rest>,
+    /// Who finds where bodies touch (B76).
+    pub detector: &'static dyn Detector,
     bodies: MatterId,
     shapes: Vec<Shape>,
     /// Bodies that joints, ties or drives hold: they do not sleep.
@@ -107,6 +109,7 @@ impl Collisions {
             list: Vec::new(),
             warm: Vec::new(),
             rest: vec![Rest::default(); frames],
+            detector: &Regions,
             bodies,
             shapes: model.colliders.iter().map(|c| c.shape.clone()).collect(),
             busy,
@@ -190,10 +193,11 @@ impl Collisions {
         for (k, chunk) in chunks.iter_mut().enumerate() {
             chunk.pairs = (k * CHUNK, ((k + 1) * CHUNK).min(pairs.len()));
         }
+        let detector = self.detector;
         let narrow = |_: usize, chunk: &mut Chunk| {
             chunk.contacts.clear();
             let (from, to) = chunk.pairs;
-            Regions.narrow(
+            detector.narrow(
                 &world,
                 &pairs[from..to],
                 &mut chunk.scratch,

@@ -22,6 +22,9 @@ use trocar_tools::{
 /// Fewer nodes than this are stepped by one thread; waking another would cost more than it saves.
 const WORTH_SHARING: usize = 4000;
 
+/// With more bodies than this that may touch, a step spends its time on their contacts: threads share those.
+const CROWDED: usize = 128;
+
 /// Most sweeps in one solve. A hand-written or damaged input that asks for more would never return.
 pub const MAX_ITERATIONS: u32 = 10_000;
 
@@ -143,6 +146,14 @@ impl Simulation {
         self.report = StepReport::default();
     }
 
+    /// Has another detector find where bodies touch (B76): to compare. Scenes use
+    /// [`Regions`](trocar_collide::rigid::Regions), and snapshots do not tell.
+    pub fn set_detector(&mut self, detector: &'static dyn trocar_collide::rigid::Detector) {
+        for collisions in self.groups.iter_mut().filter_map(|g| g.collisions.as_mut()) {
+            collisions.detector = detector;
+        }
+    }
+
     /// One simulated step. Deterministic; allocates nothing once warm, unless something is grasped.
     pub fn step(&mut self, input: &Input) -> &StepReport {
         let mut clock = Clock::start();
@@ -154,7 +165,7 @@ impl Simulation {
         clock.lap(Stage::Input);
 
         // Many bodies touch each other in one group: there the threads are wanted inside it.
-        let crowded = self.model.colliders.len() > WORTH_SHARING;
+        let crowded = self.model.colliders.len() > CROWDED;
         let stage = GroupStage {
             model: &self.model,
             slot: &self.slot,
@@ -165,6 +176,7 @@ impl Simulation {
             budget: Budget {
                 iterations: input.iterations.clamp(1, MAX_ITERATIONS),
                 sweeps: self.model.rules.sweeps,
+                shock: self.model.rules.shock,
                 position: self.model.rules.tolerance,
                 velocity: 2.0 * self.model.rules.tolerance,
                 method: self.model.rules.method,

@@ -10,6 +10,7 @@ use common::{
     rigid::{Rig, body, joint, vector, world},
 };
 use glam::DVec3;
+use trocar_collide::rigid::{Deepest, Detector, Regions};
 use trocar_math::{real, rotation};
 use trocar_scene::{Scene, StepReport};
 
@@ -238,7 +239,7 @@ fn a_stack_of_ten_rests_for_a_minute() {
         let start = positions(&rig, &names);
         rig.run(59.0);
         let way = drift(&rig, &names, &start);
-        assert!(way < 5e-4, "sleep {sleep}: {way}");
+        assert!(way < 1e-4, "sleep {sleep}: {way}");
         let ideal = 0.05 + 0.9;
         let top = rig.position("box 9");
         assert!(
@@ -248,38 +249,54 @@ fn a_stack_of_ten_rests_for_a_minute() {
     }
 }
 
-#[test]
-fn a_tower_of_twenty_stands() {
-    let mut rig = Rig::new(&tower(
-        20,
-        "step = 0.005\nsleep = false\nsweeps = 200\niterations = 200",
-        |_| 1.0,
-    ));
-    rig.run(20.0);
-    for (k, at) in positions(&rig, &names(20)).into_iter().enumerate() {
-        let ideal = DVec3::new(0.0, 0.05 + 0.1 * k as f64, 0.0);
-        assert!(at.distance(ideal) < 5e-3, "box {k} at {at}");
+/// How far the boxes of a tower of twenty are from where they should be after a minute awake, m.
+fn leaning(says: &str) -> f64 {
+    let says = format!("step = 0.005\nsleep = false\n{says}");
+    let mut rig = Rig::new(&tower(20, &says, |_| 1.0));
+    let mut worst = 0.0;
+    for _ in 0..12 {
+        rig.run(5.0);
+        let at = positions(&rig, &names(20));
+        let ideal = |k: usize| DVec3::new(0.0, 0.05 + 0.1 * k as f64, 0.0);
+        let off = (0..20).map(|k| at[k].distance(ideal(k)));
+        worst = off.fold(worst, f64::max);
+        if worst > 0.1 {
+            break;
+        }
     }
+    println!("{says}: {worst} m");
+    worst
+}
+
+#[test]
+fn a_tower_of_twenty_stands_for_a_minute() {
+    assert!(leaning("") < 1e-3);
+}
+
+/// With few sweeps the tower falls, unless it is carried from below (B92).
+#[test]
+fn a_tower_stands_on_ten_sweeps_if_it_is_carried_from_below() {
+    assert!(leaning("sweeps = 10") > 0.1);
+    assert!(leaning("shock = 10") < 1e-3);
 }
 
 /// The worst case of sweeping contacts: a heavy box on a light one. It must not sink in or be thrown.
 #[test]
 fn a_heavy_box_rests_on_a_light_one() {
-    for (ratio, sinks) in [(10.0, 1e-3), (100.0, 3e-3), (1000.0, 2e-2)] {
-        // The number of sweeps that such a stack takes grows with the ratio.
-        let sweeps = 4.0 * ratio + 40.0;
-        let says = format!("step = 0.002\nsleep = false\nsweeps = {sweeps}\niterations = {sweeps}");
-        let mut rig = Rig::new(&tower(2, &says, |k| [0.01, 0.01 * ratio][k]));
-        let mut lowest = f64::INFINITY;
-        rig.watch(5.0, |rig, _| lowest = lowest.min(rig.position("box 1").y));
-        println!("mass ratio {ratio}: sinks {} m", 0.15 - lowest);
-        assert!(0.15 - lowest < sinks, "{ratio}: {lowest}");
-        assert!(
-            rig.velocity("box 1").length() < 0.01,
-            "{ratio}: {}",
-            rig.velocity("box 1")
-        );
-        assert!(rig.position("box 1").distance(DVec3::new(0.0, 0.15, 0.0)) < sinks);
+    for says in ["", "shock = 10"] {
+        for ratio in [10.0, 100.0, 1000.0] {
+            let says = format!("step = 0.002\nsleep = false\n{says}");
+            let mut rig = Rig::new(&tower(2, &says, |k| [0.01, 0.01 * ratio][k]));
+            let ideal = DVec3::new(0.0, 0.15, 0.0);
+            let mut farthest = 0.0_f64;
+            rig.watch(10.0, |rig, _| {
+                farthest = farthest.max(rig.position("box 1").distance(ideal));
+            });
+            println!("mass ratio {ratio}, {says}: {farthest} m");
+            assert!(farthest < 5e-5, "{ratio}, {says}: {farthest}");
+            let speed = rig.velocity("box 1").length();
+            assert!(speed < 1e-4, "{ratio}, {says}: {speed}");
+        }
     }
 }
 
@@ -417,7 +434,7 @@ fn a_blow_keeps_momentum_and_gains_no_energy() {
         rig.watch(0.4, |rig, _| {
             let now = rig.energy();
             assert!(
-                now < before + 1e-4,
+                now < before + 1e-5,
                 "case {case}: {before} to {now} J at {} s",
                 rig.time()
             );
@@ -673,8 +690,8 @@ fn a_turntable_carries_a_box_round() {
 }
 
 /// A funnel of four plates over a bin, and cubes of 0.1 m above it.
-fn funnel(count: usize) -> String {
-    let mut text = world("step = 0.004");
+fn funnel(count: usize, says: &str) -> String {
+    let mut text = world(&format!("step = 0.004\n{says}"));
     floor(&mut text, "");
     let plate = |text: &mut String, name: &str, at: DVec3, half: DVec3, turn: DVec3| {
         let says = format!(
@@ -691,8 +708,8 @@ fn funnel(count: usize) -> String {
         .enumerate()
     {
         let out = DVec3::new(x, 0.0, z);
-        // Plates of 1.2 m down to an outlet of 0.5 m.
-        let middle = out * (0.25 + 0.6 * cos) + DVec3::Y * (1.0 + 0.6 * sin);
+        // Plates of 1.2 m down to an outlet of 0.6 m: over one of 0.5 m, five cubes wide, the cubes build arches that stand.
+        let middle = out * (0.3 + 0.6 * cos) + DVec3::Y * (1.0 + 0.6 * sin);
         let (half, turn) = if x == 0.0 {
             (DVec3::new(1.4, 0.05, 0.6), DVec3::X * (-tilt * z))
         } else {
@@ -737,65 +754,102 @@ fn funnel(count: usize) -> String {
 
 #[test]
 fn a_hundred_boxes_go_through_a_funnel_and_none_escapes() {
-    let mut rig = Rig::new(&funnel(100));
-    let names = names(100);
-    let (mut deepest, mut nearest) = (0.0_f64, f64::INFINITY);
-    let mut step = 0;
-    rig.watch(6.0, |rig, _: &StepReport| {
-        step += 1;
-        if step % 20 != 0 {
-            return;
-        }
-        let at = positions(rig, &names);
-        for (k, p) in at.iter().enumerate() {
-            assert!(
-                p.x.abs() < 1.2 && p.z.abs() < 1.2 && p.y < 4.0,
-                "box {k} at {p}, {} s",
-                rig.time()
-            );
-            let turn = rig.orientation(&names[k]);
-            let reach = [DVec3::X, DVec3::Y, DVec3::Z].map(|a| (turn * a).y.abs() * 0.05);
-            deepest = deepest.max(reach.iter().sum::<f64>() - p.y);
-            // Cubes that do not overlap have their centres an edge apart at least.
-            for q in &at[..k] {
-                nearest = nearest.min(p.distance(*q));
+    for says in ["", "shock = 10"] {
+        let mut rig = Rig::new(&funnel(100, says));
+        let names = names(100);
+        let (mut deepest, mut nearest) = (0.0_f64, f64::INFINITY);
+        let mut step = 0;
+        rig.watch(6.0, |rig, _: &StepReport| {
+            step += 1;
+            if step % 20 != 0 {
+                return;
             }
-        }
-    });
-    println!("deepest {deepest} m, nearest {nearest} m");
-    assert!(deepest < 5e-3, "{deepest}");
-    assert!(nearest > 0.085, "{nearest}");
-    let through = names.iter().filter(|n| rig.position(n).y < 0.95).count();
-    assert!(through >= 10, "{through} came through");
+            let at = positions(rig, &names);
+            for (k, p) in at.iter().enumerate() {
+                assert!(
+                    p.x.abs() < 1.2 && p.z.abs() < 1.2 && p.y < 4.0,
+                    "box {k} at {p}, {} s",
+                    rig.time()
+                );
+                let turn = rig.orientation(&names[k]);
+                let reach = [DVec3::X, DVec3::Y, DVec3::Z].map(|a| (turn * a).y.abs() * 0.05);
+                deepest = deepest.max(reach.iter().sum::<f64>() - p.y);
+                // Cubes that do not overlap have their centres an edge apart at least.
+                for q in &at[..k] {
+                    nearest = nearest.min(p.distance(*q));
+                }
+            }
+        });
+        let through = names.iter().filter(|n| rig.position(n).y < 0.95).count();
+        println!("{says}: {through} through, deepest {deepest} m, nearest {nearest} m");
+        assert!(deepest < 5e-3, "{says}: {deepest}");
+        assert!(nearest >= 0.095, "{says}: {nearest}");
+        assert!(through >= 60, "{says}: {through} came through");
+    }
 }
 
-/// A wall in running bond, ten bricks wide and six high.
+/// A heap large enough for threads to share: neither they nor a snapshot show in it.
 #[test]
-fn a_wall_of_sixty_bricks_stands() {
+fn a_heap_is_the_same_at_any_thread_count_and_after_a_snapshot() {
+    let text = funnel(250, "");
+    let mut rigs = [1, 2, 3].map(|threads| Rig::with_threads(&text, threads));
+    rigs.iter_mut().for_each(|rig| rig.run(0.6));
+    let kept = rigs[0].simulation.snapshot();
+    let [one, two, three] = &mut rigs;
+    one.run(0.4);
+    two.run(0.4);
+    three.simulation.restore(&kept).unwrap();
+    three.run(0.4);
+    assert!(one.simulation.report().contacts > 600);
+    assert_eq!(one.simulation.hash(), two.simulation.hash());
+    assert_eq!(one.simulation.hash(), three.simulation.hash());
+}
+
+/// How far a brick of a wall goes in ten seconds, m: in running bond, ten bricks wide and six high; every second course
+/// begins and ends in half a brick.
+fn wall_drift(detector: &'static dyn Detector) -> f64 {
     let mut text = world("step = 0.005\nsleep = false");
     floor(&mut text, "");
-    for k in 0..60 {
-        let (row, i) = (k / 10, k % 10);
-        // A quarter: with half a brick the ends would stand on their edge.
-        let shift = if row % 2 == 1 { 0.05 } else { 0.0 };
-        let at = DVec3::new(
-            0.2 * f64::from(i) + shift - 1.0,
-            0.05 + 0.1 * f64::from(row),
-            0.0,
-        );
-        body(
-            &mut text,
-            &format!("box {k}"),
-            at,
-            "mass = 2\nhalf_extents = [0.0995, 0.05, 0.05]\nrestitution = 0.1",
-        );
+    let mut count = 0;
+    for row in 0..6 {
+        let halves = row % 2 == 1;
+        let mut left = -1.0;
+        while left < 0.99 {
+            let end = halves && !(-0.99..=0.89).contains(&left);
+            let length = if end { 0.1 } else { 0.2 };
+            let at = DVec3::new(left + 0.5 * length, 0.05 + 0.1 * f64::from(row), 0.0);
+            let says = format!(
+                "mass = {:?}\nhalf_extents = [{:?}, 0.05, 0.05]\nrestitution = 0.1",
+                10.0 * length,
+                0.5 * length - 0.0005
+            );
+            body(&mut text, &format!("box {count}"), at, &says);
+            count += 1;
+            left += length;
+        }
     }
+    assert_eq!(count, 63);
     let mut rig = Rig::new(&text);
-    let names = names(60);
+    rig.simulation.set_detector(detector);
+    let names = names(count);
     let start = positions(&rig, &names);
-    rig.run(5.0);
+    rig.run(10.0);
     let way = drift(&rig, &names, &start);
-    assert!(way < 1e-3, "{way}");
+    println!("{way} m");
+    way
+}
+
+#[test]
+fn a_wall_of_bricks_stands() {
+    let way = wall_drift(&Regions);
+    assert!(way < 1e-4, "{way}");
+}
+
+/// The counter-test (B102): bricks that touch in one point each tip to and fro, and the wall comes down.
+#[test]
+fn with_one_point_a_pair_the_wall_falls() {
+    let way = wall_drift(&Deepest);
+    assert!(way > 0.01, "{way}");
 }
 
 #[test]

@@ -22,12 +22,7 @@ fn every_scene_loads_and_runs() {
             "{shown} says what it shows"
         );
         let mut input = simulation.idle_input();
-        // A pile of a thousand takes its time.
-        let steps = if simulation.model().colliders.len() > 150 {
-            40
-        } else {
-            500
-        };
+        let steps = 500;
         for k in 0..steps {
             for (t, handle) in input.handles.iter_mut().enumerate() {
                 let start = simulation.model().tools[t].start;

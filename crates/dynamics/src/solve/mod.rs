@@ -46,6 +46,8 @@ pub struct Budget {
     pub slip: f64,
     /// Sweeps over contacts of bodies at most, where no joint asks for more.
     pub sweeps: u32,
+    /// Sweeps after which stacks are carried from below (B92); 0 if they never are.
+    pub shock: u32,
     /// Speed at which something found inside a hull is put out of it, m/s. Keeps a deep first
     /// contact from being answered with a blow.
     pub recovery: f64,
@@ -71,7 +73,8 @@ impl Default for Budget {
             depth: 1e-6,
             press: 1e-9,
             slip: 1e-6,
-            sweeps: 40,
+            sweeps: 80,
+            shock: 0,
             recovery: 0.5,
             method: Method::Auto,
             warm: 1.0,
@@ -221,7 +224,7 @@ pub fn aim(
     workspace.touch(cast, touches.tissue, h, budget);
     let Workspace { press, movers, .. } = workspace;
     press.begin(movers, cast, touches.bodies, level);
-    press.warm();
+    let sweeps = workspace.press.budget(budget.sweeps).min(shock(budget));
     let mut outcome = Outcome::default();
     loop {
         workspace.share(level);
@@ -232,14 +235,19 @@ pub fn aim(
         outcome.converged =
             tied <= budget.position && touched <= budget.depth && pressed <= budget.press;
         let alone = touches.tissue.is_empty() && workspace.press.is_empty();
-        let enough = outcome.iterations >= budget.iterations
-            || (workspace.plan.rows == 0
-                && touches.tissue.is_empty()
-                && outcome.iterations >= budget.sweeps);
+        let most = match workspace.plan.rows == 0 && touches.tissue.is_empty() {
+            true => sweeps,
+            false => budget.iterations,
+        };
+        let enough = outcome.iterations >= most;
         if outcome.converged || enough || (alone && workspace.is_stuck()) {
             break;
         }
         outcome.iterations += 1;
+    }
+    workspace.press.finish();
+    if budget.shock > 0 {
+        workspace.press.carry();
     }
     if workspace.press.is_shared() && !outcome.converged {
         // Joints have the last word: what is left is better left to contacts, which only push.
@@ -358,6 +366,14 @@ fn closing(cast: &Cast<'_>, contact: &BodyContact) -> f64 {
     -contact.normal.dot(u)
 }
 
+/// Sweeps at most before stacks are carried from below.
+fn shock(budget: &Budget) -> u32 {
+    match budget.shock {
+        0 => u32::MAX,
+        sweeps => sweeps,
+    }
+}
+
 /// More passes than this through a row of blows, and what is left is treated as resting.
 const MOST_PASSES: u32 = 64;
 
@@ -380,7 +396,12 @@ impl Workspace {
         }
         self.load_velocity(bonds);
         self.press.begin(&mut self.movers, cast, contacts, level);
-        self.press.warm();
+        // What is left wrong here the next substep makes right.
+        let sweeps = self
+            .press
+            .budget(budget.sweeps)
+            .div_ceil(2)
+            .min(shock(budget));
         let mut outcome = Outcome::default();
         self.start_rounds(level, budget.method, false);
         loop {
@@ -388,12 +409,19 @@ impl Workspace {
             outcome.error = self.round(level, budget.velocity);
             let pressed = self.sweep_bodies(crew);
             outcome.converged = outcome.error <= budget.velocity && pressed <= budget.slip;
-            let enough = outcome.iterations >= budget.iterations
-                || (self.plan.rows == 0 && outcome.iterations >= budget.sweeps);
+            let most = match self.plan.rows {
+                0 => sweeps,
+                _ => budget.iterations,
+            };
+            let enough = outcome.iterations >= most;
             if outcome.converged || enough || (self.press.is_empty() && self.is_stuck()) {
                 break;
             }
             outcome.iterations += 1;
+        }
+        self.press.finish();
+        if budget.shock > 0 {
+            self.press.carry();
         }
         self.judge(&mut outcome, level, budget.velocity);
         self.restrain();

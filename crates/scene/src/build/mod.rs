@@ -202,6 +202,8 @@ pub struct Rules {
     pub iterations: u32,
     /// Sweeps over the contacts of bodies at most.
     pub sweeps: u32,
+    /// Sweeps after which stacks are carried from below; 0 if never.
+    pub shock: u32,
     /// How bodies turn.
     pub turning: Turning,
     /// True if bodies at rest sleep.
@@ -220,6 +222,7 @@ impl Rules {
             tolerance: world.tolerance,
             iterations: world.iterations,
             sweeps: world.sweeps,
+            shock: world.shock,
             turning: match world.turning {
                 TurningName::Momentum => Turning::Momentum,
                 TurningName::RungeKutta => Turning::RungeKutta,
@@ -461,6 +464,13 @@ fn check_world(scene: &Scene, world: &World) -> Result<(), SceneError> {
                 format!("Choose between 1 and {MAX_ITERATIONS}."),
             ));
         }
+    }
+    if world.shock > MAX_ITERATIONS {
+        return Err(source.error(
+            &at("shock"),
+            format!("{} sweeps are out of range", world.shock),
+            format!("Choose at most {MAX_ITERATIONS}, or 0 for never."),
+        ));
     }
     let gravity = DVec3::from(world.gravity);
     if !(gravity.is_finite() && gravity.length() <= 100.0) {
