@@ -16,6 +16,7 @@ pub mod load;
 pub mod parameter;
 pub mod pick;
 pub mod player;
+mod probes;
 pub mod recording;
 pub mod report;
 pub mod simulation;

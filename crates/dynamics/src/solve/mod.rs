@@ -181,7 +181,7 @@ impl Workspace {
 /// What touches what.
 #[derive(Default)]
 pub struct Touches<'a> {
-    /// Hulls and tissue.
+    /// Hulls or bodies, and tissue.
     pub tissue: &'a mut [Contact],
     /// Rigid bodies.
     pub bodies: &'a mut [BodyContact],

@@ -1,10 +1,15 @@
-//! Contacts of hulls with tissue, swept between the rounds of the joints (K108).
+//! Contacts of hulls and bodies with tissue, swept between the rounds of the joints (K108, B80–B89).
 
 use super::{
     Budget, Workspace,
-    mover::{Ends, Level},
+    mover::{Ends, Level, Movers},
 };
 use crate::{Cast, Contact};
+use glam::{DMat3, DVec3};
+use trocar_math::skew;
+
+/// Impulses of friction that change less than this, m, are let be: a thousandth of an atom.
+const STILL: f64 = 1e-13;
 
 /// A contact made ready.
 #[derive(Clone, Copy, Debug)]
@@ -15,11 +20,32 @@ pub struct Touching {
     stiffness: f64,
     /// What the gap has to reach, m.
     target: f64,
+    rubbing: Option<Rubbing>,
+}
+
+/// What friction needs to know.
+#[derive(Clone, Copy, Debug)]
+struct Rubbing {
+    /// From `a` to `b` at the start of the substep, m.
+    apart: DVec3,
+    /// Way of `b` against `a` for an impulse, m/(N·s), and its inverse.
+    answer: DMat3,
+    inverse: DMat3,
+    /// Impulse for each m across the normal where the point answers most, N·s/m.
+    firmness: f64,
+    /// How far `b` has to move against `a` along the normal, m.
+    rise: f64,
 }
 
 impl Workspace {
     /// Makes contacts ready and starts from the impulses they had.
-    pub(super) fn touch(&mut self, cast: &Cast<'_>, contacts: &[Contact], h: f64, budget: &Budget) {
+    pub(super) fn touch(
+        &mut self,
+        cast: &Cast<'_>,
+        contacts: &mut [Contact],
+        h: f64,
+        budget: &Budget,
+    ) {
         let level = Level::Position(h);
         self.contacts.clear();
         for contact in contacts {
@@ -30,6 +56,14 @@ impl Workspace {
             let compliance = (a.answer(&self.movers, n) + b.answer(&self.movers, n)) * h;
             let apart = b.position(&self.movers) - a.position(&self.movers);
             let gap = n.dot(apart) - contact.distance;
+            let target = (gap + contact.recovery.min(budget.recovery) * h).min(0.0);
+            let rubbing = (contact.friction > 0.0)
+                .then(|| Rubbing::new(&self.movers, (&a, &b), apart, n, h))
+                .flatten()
+                .map(|rubbing| Rubbing {
+                    rise: target - gap,
+                    ..rubbing
+                });
             self.contacts.push(Touching {
                 a,
                 b,
@@ -39,10 +73,19 @@ impl Workspace {
                 } else {
                     0.0
                 },
-                target: (gap + budget.recovery * h).min(0.0),
+                target,
+                rubbing,
             });
-            a.push(&mut self.movers, n * -contact.impulse);
-            b.push(&mut self.movers, n * contact.impulse);
+            // The normal may have turned since, and the point begun to slide.
+            contact.rub -= n * n.dot(contact.rub);
+            let most = contact.friction * contact.impulse;
+            contact.rub = if rubbing.is_some() {
+                contact.rub.clamp_length_max(most)
+            } else {
+                DVec3::ZERO
+            };
+            a.push(&mut self.movers, -contact.total());
+            b.push(&mut self.movers, contact.total());
         }
         self.movers.refresh_all(level);
     }
@@ -61,15 +104,32 @@ impl Workspace {
             .filter(|c| c.1.stiffness > 0.0)
         {
             let apart = row.b.ahead(&self.movers) - row.a.ahead(&self.movers);
-            let lack = row.target - (contact.normal.dot(apart) - contact.distance);
-            let wanted = (contact.impulse + lack * row.stiffness).max(0.0);
-            let change = wanted - contact.impulse;
-            let error = (change / row.stiffness).abs();
+            let (change, error, least) = match &row.rubbing {
+                None => {
+                    let lack = row.target - (contact.normal.dot(apart) - contact.distance);
+                    let wanted = (contact.impulse + lack * row.stiffness).max(0.0);
+                    let change = wanted - contact.impulse;
+                    let error = (change / row.stiffness).abs();
+                    if error > budget.depth {
+                        contact.impulse = wanted;
+                    }
+                    (contact.normal * change, error, budget.depth)
+                }
+                Some(rubbing) => {
+                    let new = rubbing.impulse(contact, apart - rubbing.apart, row.stiffness);
+                    let change = new - contact.total();
+                    let error = (rubbing.answer * change).abs().max_element();
+                    if error > STILL {
+                        contact.impulse = contact.normal.dot(new).max(0.0);
+                        contact.rub = new - contact.normal * contact.impulse;
+                    }
+                    (change, error, STILL)
+                }
+            };
             greatest = greatest.max(error);
-            if error > budget.depth {
-                contact.impulse = wanted;
-                row.a.push(&mut self.movers, contact.normal * -change);
-                row.b.push(&mut self.movers, contact.normal * change);
+            if error > least {
+                row.a.push(&mut self.movers, -change);
+                row.b.push(&mut self.movers, change);
                 for ends in [row.a, row.b] {
                     for (m, _, _) in ends.parts() {
                         if self.movers[*m].dirty {
@@ -81,4 +141,66 @@ impl Workspace {
         }
         greatest
     }
+}
+
+impl Rubbing {
+    /// None if what touches there can't be moved in every direction.
+    fn new(
+        movers: &Movers,
+        (a, b): (&Ends, &Ends),
+        apart: DVec3,
+        n: DVec3,
+        h: f64,
+    ) -> Option<Self> {
+        let answer = (answer(movers, a) + answer(movers, b)) * h;
+        let inverse = answer.inverse();
+        let along = n.dot(answer * n);
+        let trace = answer.x_axis.x + answer.y_axis.y + answer.z_axis.z;
+        // Sum and product of the two answers across the normal give the greater one.
+        let sum = trace - along;
+        let product = answer.determinant() * n.dot(inverse * n);
+        let most = 0.5 * (sum + (sum * sum - 4.0 * product).max(0.0).sqrt());
+        (inverse.is_finite() && most > 0.0).then_some(Self {
+            apart,
+            answer,
+            inverse,
+            firmness: 1.0 / most,
+            rise: 0.0,
+        })
+    }
+
+    /// The impulse on `b` that makes the contact right when `b` would move by `way` (m) against `a`; `stiffness` is that
+    /// along the normal, N·s/m.
+    ///
+    /// What would stop all sliding is asked for first. If friction can hold it, the point sticks (B88: while
+    /// |pₜ| ≤ μ pₙ). Else the normal impulse is made right, never to pull, and friction takes a step against the sliding
+    /// that is left, cut at its limit (B89).
+    fn impulse(&self, contact: &Contact, way: DVec3, stiffness: f64) -> DVec3 {
+        let n = contact.normal;
+        let now = contact.total();
+        let lack = n * self.rise - way;
+        let wanted = now + self.inverse * lack;
+        let along = n.dot(wanted);
+        let across = wanted - n * along;
+        let hold = contact.friction * along;
+        if along > 0.0 && across.length_squared() <= hold * hold {
+            return wanted;
+        }
+        let pressed = (contact.impulse + n.dot(lack) * stiffness).max(0.0);
+        let way = way + self.answer * (n * (pressed - contact.impulse));
+        let sliding = way - n * n.dot(way);
+        let rub = contact.rub - sliding * self.firmness;
+        n * pressed + rub.clamp_length_max(contact.friction * pressed)
+    }
+}
+
+/// Change of a point's velocity (or of its place, for each second) for an impulse on it, 1/kg:
+/// Σ w² (A − r̂ I⁻¹ r̂) over the nodes that bear it, with r̂ x = r × x.
+fn answer(movers: &Movers, ends: &Ends) -> DMat3 {
+    let parts = ends.parts().iter();
+    parts.fold(DMat3::ZERO, |sum, (m, offset, weight)| {
+        let mover = &movers[*m];
+        let cross = skew(mover.orientation * *offset);
+        sum + (mover.answer - cross * mover.inverse_inertia * cross) * (weight * weight)
+    })
 }
