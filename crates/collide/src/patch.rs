@@ -111,6 +111,9 @@ pub type Side = (u32, u32, i8);
 /// Weights below this are none: the point lies on an edge or a corner.
 const NO_WEIGHT: f64 = 1e-9;
 
+/// So much (sine) a normal may lean into the surface beside it: tissue is nowhere quite flat.
+const AWRY: f64 = 0.05;
+
 /// A triangle whose area squared (m⁴) is below this has no direction; its neighbours are touched instead.
 const NO_AREA: f64 = 1e-24;
 
@@ -376,17 +379,21 @@ impl Patch {
         let weights = closest::on_triangle(q, corners);
         let outward = self.outward(nodes, weights, positions);
         let (side, now) = self.side((c, t), outward.dot(normal));
-        let nearest = if side == now {
-            (p, q, normal)
-        } else {
-            // It has come through: the way out is back to where it came from.
-            let back = face.normalize_or(DVec3::Y) * -f64::from(side);
-            let deepest = piece.furthest(back);
-            let over = closest::point(corners, closest::on_triangle(deepest, corners));
-            (deepest, over, back)
-        };
+        let back = face.normalize_or(DVec3::Y) * -f64::from(side);
+        let deepest = piece.furthest(back);
+        let over = closest::point(corners, closest::on_triangle(deepest, corners));
         let mut meetings = std::mem::take(&mut self.meetings);
         meetings.clear();
+        let nearest = if side != now {
+            // It has come through: the way out is back to where it came from.
+            (deepest, over, back)
+        } else if self.looks_out(nodes, weights, -normal, positions) {
+            (p, q, normal)
+        } else {
+            // Seen from the side, the edge of a triangle is a wall; but behind it the surface goes on, and what slides over
+            // the surface must not stumble there. Only what lies over the triangle itself touches it.
+            (DVec3::NAN, over, back)
+        };
         piece.meet(corners, nearest, margin, &mut self.scratch, &mut meetings);
         for meeting in &meetings {
             let weights = closest::on_triangle(meeting.triangle, corners);
@@ -404,6 +411,43 @@ impl Patch {
             }
         }
         self.meetings = meetings;
+    }
+
+    /// True if the unit vector `out` may lead from the surface at a point to something that touches it there from outside:
+    /// no triangle around the point lies in its way.
+    fn looks_out(
+        &self,
+        nodes: [u32; 3],
+        weights: [f64; 3],
+        out: DVec3,
+        positions: &[DVec3],
+    ) -> bool {
+        let at = |n: u32| positions[n as usize];
+        let bears = bearing(nodes, weights);
+        if bears[2] != u32::MAX {
+            let [a, b, c] = nodes.map(at);
+            return (b - a).cross(c - a).normalize_or_zero().dot(out).abs() > 1.0 - AWRY;
+        }
+        let corner = bears[0] as usize;
+        let around = &self.around[self.first[corner] as usize..self.first[corner + 1] as usize];
+        around.iter().all(|t| {
+            let others = self.triangles[*t as usize];
+            let edge = bears[1] != u32::MAX;
+            if edge && !others.contains(&bears[1]) {
+                return true;
+            }
+            let base = at(bears[0]);
+            let along = if edge {
+                (at(bears[1]) - base).normalize_or_zero()
+            } else {
+                DVec3::ZERO
+            };
+            let into = others.iter().filter(|n| !bears.contains(n)).map(|n| {
+                let way = at(*n) - base;
+                (way - along * along.dot(way)).normalize_or_zero()
+            });
+            into.fold(f64::NEG_INFINITY, |most, way| most.max(way.dot(out))) <= AWRY
+        })
     }
 
     /// False if the same probe already touches the same corner, or with the same feature the same edge, through another

@@ -281,10 +281,10 @@ impl Group {
         self.collisions.as_ref().map_or(&[], |c| &c.list)
     }
 
-    /// Shows each contact of the last substep and its force, N.
+    /// Shows each contact of the last substep, and how long that was, s.
     pub fn see_contacts(&self, mut see: impl FnMut(&Contact, f64)) {
         for contact in &self.contacts {
-            see(contact, contact.impulse / self.h);
+            see(contact, self.h);
         }
         for contact in self.body_contacts() {
             let [a, b] = [(contact.a, 0), (contact.b, 1)]
@@ -300,7 +300,7 @@ impl Group {
                 impulse,
                 rub: contact.total - contact.normal * impulse,
             };
-            see(&shown, impulse / self.h);
+            see(&shown, self.h);
         }
     }
 

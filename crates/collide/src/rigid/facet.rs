@@ -195,7 +195,8 @@ impl Piece {
 
     /// Adds where the piece meets a triangle to `out`: the corners of the region if a side of it lies on the triangle or
     /// over it within `margin` (m), else one point. `normal` and the points `p` and `q` are those of
-    /// [`nearest`](Self::nearest), or of somebody who knows better which way out there is.
+    /// [`nearest`](Self::nearest), or of somebody who knows better which way out there is; if `p` is no number, that one
+    /// point is left out.
     pub fn meet(
         &self,
         corners: [DVec3; 3],
@@ -246,7 +247,7 @@ impl Piece {
                 });
             }
         }
-        if out.len() == first {
+        if out.len() == first && p.is_finite() {
             out.push(Meeting {
                 piece: p,
                 triangle: q,

@@ -211,11 +211,10 @@ pub fn aim(
     loop {
         workspace.share(level);
         let tied = workspace.round(level, budget.position, budget.method);
-        let touched = workspace.sweep_contacts(touches.tissue, level, budget);
+        let (touched, all_touch) = workspace.sweep_contacts(touches.tissue, level);
         let pressed = workspace.sweep_bodies(touches.crew) * h;
         outcome.error = tied.max(touched).max(pressed);
-        outcome.converged =
-            tied <= budget.position && touched <= budget.depth && pressed <= budget.press;
+        outcome.converged = tied <= budget.position && all_touch && pressed <= budget.press;
         let alone = touches.tissue.is_empty() && workspace.press.is_empty();
         let enough = outcome.iterations >= budget.iterations
             || (workspace.plan.rows == 0

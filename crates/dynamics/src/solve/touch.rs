@@ -20,6 +20,8 @@ pub struct Touching {
     stiffness: f64,
     /// What the gap has to reach, m.
     target: f64,
+    /// Error at which it is right, and one so small that it is let be, m.
+    right: [f64; 2],
     rubbing: Option<Rubbing>,
 }
 
@@ -64,9 +66,18 @@ impl Workspace {
                     rise: target - gap,
                     ..rubbing
                 });
+            // A hull that is led knows where it is; a body that rests or slides on a thousand points shows every error
+            // of theirs as a push.
+            let led = a.parts().iter().all(|p| self.movers[p.0].freedom == 0);
+            let right = if led && rubbing.is_none() {
+                [budget.depth; 2]
+            } else {
+                [budget.press, STILL]
+            };
             self.contacts.push(Touching {
                 a,
                 b,
+                right,
                 // What can't be moved is not pushed.
                 stiffness: if compliance > 0.0 {
                     1.0 / compliance
@@ -90,43 +101,40 @@ impl Workspace {
         self.movers.refresh_all(level);
     }
 
-    /// One sweep over all contacts; returns by how much the worst of them was wrong, m.
-    pub(super) fn sweep_contacts(
-        &mut self,
-        contacts: &mut [Contact],
-        level: Level,
-        budget: &Budget,
-    ) -> f64 {
-        let mut greatest = 0.0_f64;
+    /// One sweep over all contacts; returns by how much the worst of them was wrong, m, and whether all were right.
+    pub(super) fn sweep_contacts(&mut self, contacts: &mut [Contact], level: Level) -> (f64, bool) {
+        let (mut greatest, mut all_right) = (0.0_f64, true);
         for (contact, row) in contacts
             .iter_mut()
             .zip(&self.contacts)
             .filter(|c| c.1.stiffness > 0.0)
         {
             let apart = row.b.ahead(&self.movers) - row.a.ahead(&self.movers);
-            let (change, error, least) = match &row.rubbing {
+            let [right, least] = row.right;
+            let (change, error) = match &row.rubbing {
                 None => {
                     let lack = row.target - (contact.normal.dot(apart) - contact.distance);
                     let wanted = (contact.impulse + lack * row.stiffness).max(0.0);
                     let change = wanted - contact.impulse;
                     let error = (change / row.stiffness).abs();
-                    if error > budget.depth {
+                    if error > least {
                         contact.impulse = wanted;
                     }
-                    (contact.normal * change, error, budget.depth)
+                    (contact.normal * change, error)
                 }
                 Some(rubbing) => {
                     let new = rubbing.impulse(contact, apart - rubbing.apart, row.stiffness);
                     let change = new - contact.total();
                     let error = (rubbing.answer * change).abs().max_element();
-                    if error > STILL {
+                    if error > least {
                         contact.impulse = contact.normal.dot(new).max(0.0);
                         contact.rub = new - contact.normal * contact.impulse;
                     }
-                    (change, error, STILL)
+                    (change, error)
                 }
             };
             greatest = greatest.max(error);
+            all_right &= error <= right;
             if error > least {
                 row.a.push(&mut self.movers, -change);
                 row.b.push(&mut self.movers, change);
@@ -139,7 +147,7 @@ impl Workspace {
                 }
             }
         }
-        greatest
+        (greatest, all_right)
     }
 }
 
