@@ -111,6 +111,9 @@ pub type Side = (u32, u32, i8);
 /// Weights below this are none: the point lies on an edge or a corner.
 const NO_WEIGHT: f64 = 1e-9;
 
+/// Below this (cosine) a triangle is met edge on.
+const EDGE_ON: f64 = 0.25;
+
 /// So much (sine) a normal may lean into the surface beside it: tissue is nowhere quite flat.
 const AWRY: f64 = 0.05;
 
@@ -293,7 +296,7 @@ impl Patch {
         let apart = closest::point(corners, pair.weights) - at;
         let distance = apart.length();
         let outward = self.outward(nodes, pair.weights, positions);
-        let (side, now) = self.side((c, t), outward.dot(apart));
+        let (side, now) = self.side((c, t), outward.dot(apart) / distance.max(NO_DIRECTION));
         let normal = if side == now && distance > NO_DIRECTION {
             apart / distance
         } else {
@@ -312,7 +315,8 @@ impl Patch {
     }
 
     /// The side of a triangle that a probe came from, and the one it is on now. Seen from the surface it lies against
-    /// `along`, which is how far the way from it to the surface leads outwards.
+    /// `along`: the cosine between the way from it to the surface and the way outwards. What is met edge on for the first
+    /// time is not remembered.
     fn side(&mut self, (c, t): (u32, u32), along: f64) -> (i8, i8) {
         let now: i8 = if along > 0.0 { -1 } else { 1 };
         let key = (c, t);
@@ -322,7 +326,9 @@ impl Patch {
             .ok()
             .map(|i| self.sides_before[i].2);
         let side = before.unwrap_or(now);
-        self.sides.push((c, t, side));
+        if before.is_some() || along.abs() >= EDGE_ON {
+            self.sides.push((c, t, side));
+        }
         (side, now)
     }
 
@@ -378,7 +384,12 @@ impl Patch {
         };
         let weights = closest::on_triangle(q, corners);
         let outward = self.outward(nodes, weights, positions);
-        let (side, now) = self.side((c, t), outward.dot(normal));
+        let along = outward.dot(normal);
+        let (side, mut now) = self.side((c, t), along);
+        if along.abs() < EDGE_ON {
+            // Met edge on, a triangle has no side that could have been left.
+            now = side;
+        }
         let back = face.normalize_or(DVec3::Y) * -f64::from(side);
         let deepest = piece.furthest(back);
         let over = closest::point(corners, closest::on_triangle(deepest, corners));

@@ -62,6 +62,9 @@ pub struct Contact {
     pub friction: f64,
     /// Greatest speed at which an overlap is undone, m/s.
     pub recovery: f64,
+    /// How far the surface yields, m/N. What lies between two bodies can't be outside both; without this nothing would bound
+    /// what they push it with.
+    pub give: f64,
     /// Impulse on `b` along the normal, N·s, ≥ 0: what a solve starts from, and what it found.
     pub impulse: f64,
     /// Impulse of friction on `b`, across the normal, N·s, likewise.

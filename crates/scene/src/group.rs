@@ -129,6 +129,8 @@ pub struct Group {
     pub scene_ties: usize,
     /// Joints of the scene.
     pub joints: Vec<Joint>,
+    /// Which ones of the model they are.
+    pub joint_index: Vec<usize>,
     /// Changes whenever what is tied to what does.
     pub version: u64,
     /// Substeps that were halved in this step because joints could not be solved.
@@ -190,13 +192,12 @@ impl Group {
             })
             .collect();
         let within_joint = |j: &Joint| j.anchors().flatten().any(|a| within(a.matter));
-        let mut timetables = Vec::new();
-        let mut place = 0;
+        let (mut timetables, mut joint_index) = (Vec::new(), Vec::new());
         for (k, joint) in model.joints.iter().enumerate() {
             if within_joint(joint) {
                 let ours = model.timetables.iter().filter(|t| t.joint == k);
-                timetables.extend(ours.map(|t| (place, t.clone())));
-                place += 1;
+                timetables.extend(ours.map(|t| (joint_index.len(), t.clone())));
+                joint_index.push(k);
             }
         }
         let mut nodes: Vec<Nodes> = model.start[..model.prescribed()].to_vec();
@@ -209,12 +210,11 @@ impl Group {
             skins,
             scene_ties: ties.len(),
             ties,
-            joints: model
-                .joints
+            joints: joint_index
                 .iter()
-                .filter(|j| within_joint(j))
-                .cloned()
+                .map(|k| model.joints[*k].clone())
                 .collect(),
+            joint_index,
             version: 0,
             halvings: 0,
             collisions: Collisions::new(model).filter(|_| model.bodies.is_some_and(within)),
@@ -297,6 +297,7 @@ impl Group {
                 distance: 0.0,
                 friction: contact.friction,
                 recovery: contact.recovery,
+                give: 0.0,
                 impulse,
                 rub: contact.total - contact.normal * impulse,
             };
@@ -475,6 +476,7 @@ impl Group {
                         distance: touch.distance,
                         friction: 0.0,
                         recovery: stage.budget.recovery,
+                        give: 0.0,
                         impulse: 0.0,
                         rub: DVec3::ZERO,
                     },

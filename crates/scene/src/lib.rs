@@ -32,6 +32,6 @@ pub use pick::Pick;
 pub use player::Player;
 pub use recording::Attachment;
 pub use report::{Stage, StepReport, Timings};
-pub use simulation::{Input, Simulation};
+pub use simulation::{Input, JointForce, Simulation};
 pub use snapshot::SnapshotError;
 pub use trocar_dynamics::Pull;

@@ -224,8 +224,11 @@ pub fn aim(
             break;
         }
         outcome.iterations += 1;
+        if !touches.tissue.is_empty() && touched > 0.0 {
+            workspace.unsettle();
+        }
     }
-    if workspace.press.is_shared() && !outcome.converged {
+    if workspace.is_pressed() && !outcome.converged {
         // Joints have the last word: what is left is better left to contacts, which only push.
         workspace.share(level);
         for _ in 0..LAST_ROUNDS {

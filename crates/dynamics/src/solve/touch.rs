@@ -6,7 +6,11 @@ use super::{
 };
 use crate::{Cast, Contact};
 use glam::{DMat3, DVec3};
-use trocar_math::skew;
+use trocar_math::{rotation::outer, skew};
+
+/// Error at which a body on tissue is right, as a multiple of that between bodies: 10 nm, less than a substep of a
+/// thousandth of gravity.
+const RIGHT: f64 = 10.0;
 
 /// Impulses of friction that change less than this, m, are let be: a thousandth of an atom.
 const STILL: f64 = 1e-13;
@@ -20,6 +24,8 @@ pub struct Touching {
     stiffness: f64,
     /// What the gap has to reach, m.
     target: f64,
+    /// How much less for each N·s, m.
+    give: f64,
     /// Error at which it is right, and one so small that it is let be, m.
     right: [f64; 2],
     rubbing: Option<Rubbing>,
@@ -30,16 +36,30 @@ pub struct Touching {
 struct Rubbing {
     /// From `a` to `b` at the start of the substep, m.
     apart: DVec3,
-    /// Way of `b` against `a` for an impulse, m/(N·s), and its inverse.
+    /// Way of `b` against `a` for an impulse, what its surface yields included, m/(N·s), and its inverse.
     answer: DMat3,
     inverse: DMat3,
     /// Impulse for each m across the normal where the point answers most, N·s/m.
     firmness: f64,
+    /// How much less far it has to move for each N·s along the normal, m.
+    give: f64,
     /// How far `b` has to move against `a` along the normal, m.
     rise: f64,
 }
 
 impl Workspace {
+    /// True if something presses on what joints join: bodies that touch each other, or tissue.
+    pub(super) fn is_pressed(&self) -> bool {
+        self.press.is_shared() || !self.contacts.is_empty()
+    }
+
+    /// Tells the rounds of the joints that tissue has moved what they join: what the last round left does not compare.
+    pub(super) fn unsettle(&mut self) {
+        for component in &mut self.plan.components {
+            component.progress.error = f64::INFINITY;
+        }
+    }
+
     /// Makes contacts ready and starts from the impulses they had.
     pub(super) fn touch(
         &mut self,
@@ -55,12 +75,14 @@ impl Workspace {
             let a = Ends::new(&mut self.movers, cast, &a, level);
             let b = Ends::new(&mut self.movers, cast, &b, level);
             let n = contact.normal;
-            let compliance = (a.answer(&self.movers, n) + b.answer(&self.movers, n)) * h;
+            let give = contact.give / h;
+            let bare = (a.answer(&self.movers, n) + b.answer(&self.movers, n)) * h;
+            let compliance = if bare > 0.0 { bare + give } else { 0.0 };
             let apart = b.position(&self.movers) - a.position(&self.movers);
             let gap = n.dot(apart) - contact.distance;
             let target = (gap + contact.recovery.min(budget.recovery) * h).min(0.0);
             let rubbing = (contact.friction > 0.0)
-                .then(|| Rubbing::new(&self.movers, (&a, &b), apart, n, h))
+                .then(|| Rubbing::new(&self.movers, (&a, &b), apart, (n, give), h))
                 .flatten()
                 .map(|rubbing| Rubbing {
                     rise: target - gap,
@@ -72,12 +94,13 @@ impl Workspace {
             let right = if led && rubbing.is_none() {
                 [budget.depth; 2]
             } else {
-                [budget.press, STILL]
+                [RIGHT * budget.press, STILL]
             };
             self.contacts.push(Touching {
                 a,
                 b,
                 right,
+                give,
                 // What can't be moved is not pushed.
                 stiffness: if compliance > 0.0 {
                     1.0 / compliance
@@ -113,7 +136,8 @@ impl Workspace {
             let [right, least] = row.right;
             let (change, error) = match &row.rubbing {
                 None => {
-                    let lack = row.target - (contact.normal.dot(apart) - contact.distance);
+                    let gap = contact.normal.dot(apart) - contact.distance;
+                    let lack = row.target - gap - row.give * contact.impulse;
                     let wanted = (contact.impulse + lack * row.stiffness).max(0.0);
                     let change = wanted - contact.impulse;
                     let error = (change / row.stiffness).abs();
@@ -157,10 +181,10 @@ impl Rubbing {
         movers: &Movers,
         (a, b): (&Ends, &Ends),
         apart: DVec3,
-        n: DVec3,
+        (n, give): (DVec3, f64),
         h: f64,
     ) -> Option<Self> {
-        let answer = (answer(movers, a) + answer(movers, b)) * h;
+        let answer = (answer(movers, a) + answer(movers, b)) * h + outer(n, n) * give;
         let inverse = answer.inverse();
         let along = n.dot(answer * n);
         let trace = answer.x_axis.x + answer.y_axis.y + answer.z_axis.z;
@@ -173,6 +197,7 @@ impl Rubbing {
             answer,
             inverse,
             firmness: 1.0 / most,
+            give,
             rise: 0.0,
         })
     }
@@ -186,7 +211,7 @@ impl Rubbing {
     fn impulse(&self, contact: &Contact, way: DVec3, stiffness: f64) -> DVec3 {
         let n = contact.normal;
         let now = contact.total();
-        let lack = n * self.rise - way;
+        let lack = n * (self.rise - self.give * contact.impulse) - way;
         let wanted = now + self.inverse * lack;
         let along = n.dot(wanted);
         let across = wanted - n * along;
