@@ -296,7 +296,7 @@ impl Patch {
         let apart = closest::point(corners, pair.weights) - at;
         let distance = apart.length();
         let outward = self.outward(nodes, pair.weights, positions);
-        let (side, now) = self.side((c, t), outward.dot(apart) / distance.max(NO_DIRECTION));
+        let (side, now) = self.side((c, t), outward.dot(apart), true);
         let normal = if side == now && distance > NO_DIRECTION {
             apart / distance
         } else {
@@ -315,9 +315,8 @@ impl Patch {
     }
 
     /// The side of a triangle that a probe came from, and the one it is on now. Seen from the surface it lies against
-    /// `along`: the cosine between the way from it to the surface and the way outwards. What is met edge on for the first
-    /// time is not remembered.
-    fn side(&mut self, (c, t): (u32, u32), along: f64) -> (i8, i8) {
+    /// `along`: how far the way from it to the surface leads outwards. It is remembered from when it is `clear`.
+    fn side(&mut self, (c, t): (u32, u32), along: f64, clear: bool) -> (i8, i8) {
         let now: i8 = if along > 0.0 { -1 } else { 1 };
         let key = (c, t);
         let before = self
@@ -326,7 +325,7 @@ impl Patch {
             .ok()
             .map(|i| self.sides_before[i].2);
         let side = before.unwrap_or(now);
-        if before.is_some() || along.abs() >= EDGE_ON {
+        if before.is_some() || clear {
             self.sides.push((c, t, side));
         }
         (side, now)
@@ -385,28 +384,27 @@ impl Patch {
         let weights = closest::on_triangle(q, corners);
         let outward = self.outward(nodes, weights, positions);
         let along = outward.dot(normal);
-        let (side, mut now) = self.side((c, t), along);
+        let (side, mut now) = self.side((c, t), along, along.abs() >= EDGE_ON);
         if along.abs() < EDGE_ON {
             // Met edge on, a triangle has no side that could have been left.
             now = side;
         }
         let back = face.normalize_or(DVec3::Y) * -f64::from(side);
-        let deepest = piece.furthest(back);
-        let over = closest::point(corners, closest::on_triangle(deepest, corners));
         let mut meetings = std::mem::take(&mut self.meetings);
         meetings.clear();
-        let nearest = if side != now {
-            // It has come through: the way out is back to where it came from.
-            (deepest, over, back)
-        } else if self.looks_out(nodes, weights, -normal, positions) {
+        let nearest = if side == now && self.looks_out(nodes, weights, -normal, positions) {
             (p, q, normal)
         } else {
-            // Seen from the side, the edge of a triangle is a wall; but behind it the surface goes on, and what slides over
-            // the surface must not stumble there. Only what lies over the triangle itself touches it.
-            (DVec3::NAN, over, back)
+            // It has come through: the way out is back to where it came from. Or it meets the triangle from the side, where
+            // an edge seems a wall; but behind it the surface goes on, and what slides over the surface must not stumble
+            // there. In both cases only what lies over the triangle itself touches it.
+            (DVec3::NAN, q, back)
         };
         piece.meet(corners, nearest, margin, &mut self.scratch, &mut meetings);
-        for meeting in &meetings {
+        // Deeper than it is thick, it has long passed, or the surface is crumpled and has no side there.
+        let deepest = -4.0 * piece.thickness();
+        let near = |m: &&Meeting| (m.triangle - m.piece).dot(m.normal) >= deepest;
+        for meeting in meetings.iter().filter(near) {
             let weights = closest::on_triangle(meeting.triangle, corners);
             let touch = Touch {
                 probe: c as usize,

@@ -454,6 +454,9 @@ impl Group {
                         continue;
                     }
                 }
+                if self.probes.is_apart(stage.model, touch.probe, skin.matter) {
+                    continue;
+                }
                 let (owner, friction) = self.probes.owner(stage.model, touch.probe, PARTS);
                 let moves = Some(owner.0) == stage.model.bodies;
                 if !moves && !yields(masses, touch) {

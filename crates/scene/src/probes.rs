@@ -129,6 +129,15 @@ impl Probes {
         (probe < self.tools).then(|| (probe / parts, probe % parts))
     }
 
+    /// True if a probe does not touch a tissue, because a joint joins them.
+    pub fn is_apart(&self, model: &Model, probe: usize, tissue: MatterId) -> bool {
+        let Some(piece) = probe.checked_sub(self.tools).map(|p| self.pieces[p]) else {
+            return false;
+        };
+        let key = (piece.collider, tissue);
+        model.apart_from_tissue.binary_search(&key).is_ok()
+    }
+
     /// Matter and node of a probe, and its coefficients of friction.
     pub fn owner(&self, model: &Model, probe: usize, parts: usize) -> ((MatterId, u32), [f64; 2]) {
         match self.tool(probe, parts) {

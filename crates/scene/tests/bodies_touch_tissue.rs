@@ -89,18 +89,20 @@ fn a_box_on_a_slope_of_tissue_sticks_below_the_friction_angle_and_slides_above()
             ),
         );
         let mut rig = Rig::new(&text);
-        let start = rig.position("box");
+        // The surface yields a little: it is let settle.
+        rig.run(0.3);
+        let (start, before) = (rig.position("box"), rig.velocity("box"));
         let seconds = 0.5;
         rig.run(seconds);
         let way = -(rig.position("box") - start).dot(along);
         if sticks {
-            assert!(way.abs() < 2e-5, "it slid {way} m");
+            assert!(way.abs() < 1e-5, "it slid {way} m");
         } else {
-            let fall = G * (s - friction * c);
-            let free = 0.5 * fall * seconds * seconds;
+            let gained = -(rig.velocity("box") - before).dot(along) / seconds;
+            let felt = (G * s - gained) / (G * c);
             assert!(
-                (way / free - 1.0).abs() < 0.03,
-                "{way} m instead of {free} m"
+                (felt / friction - 1.0).abs() < 0.02,
+                "friction of {felt} instead of {friction}"
             );
         }
     }

@@ -149,11 +149,9 @@ impl Piece {
         }
     }
 
-    /// The point of it that reaches furthest along `direction`, in the world, m.
-    pub fn furthest(&self, direction: DVec3) -> DVec3 {
-        let local = self.pose.rotation.conjugate() * direction;
-        let point = self.support().map(|s| s.local_support_point(local));
-        self.pose.point(point.unwrap_or_default())
+    /// Half of its least extent, m.
+    pub fn thickness(&self) -> f64 {
+        self.shape.parts()[self.part as usize].thickness
     }
 
     /// The nearest points of the piece and a triangle (world, m), or those of least penetration, and the unit normal from
@@ -206,7 +204,7 @@ impl Piece {
         out: &mut Vec<Meeting>,
     ) {
         let first = out.len();
-        let thickness = self.shape.parts()[self.part as usize].thickness;
+        let thickness = self.thickness();
         let FacetScratch {
             side, facet, clip, ..
         } = scratch;

@@ -50,20 +50,30 @@ impl Model {
         }
         self.apart.sort_unstable();
         self.apart.dedup();
+        self.apart_from_tissue.sort_unstable();
+        self.apart_from_tissue.dedup();
         Ok(())
     }
 
-    /// Bodies that a joint joins do not collide.
+    /// What a joint joins does not collide: neither two bodies, nor a body and a tissue.
     fn part(&mut self, a: Anchor, b: Anchor) {
+        // Colliders stand in the order of their matter and nodes.
         let collider = |anchor: Anchor| match anchor.at {
             Local::Frame(node, _) => self
                 .colliders
-                .iter()
-                .position(|c| c.at == (anchor.matter, node)),
+                .binary_search_by_key(&(anchor.matter, node), |c| c.at)
+                .ok()
+                .map(|c| c as u32),
             _ => None,
         };
-        if let (Some(a), Some(b)) = (collider(a), collider(b)) {
-            self.apart.push((a.min(b) as u32, a.max(b) as u32));
+        let first = self.matters.len() - self.tissues.len();
+        let tissue = |anchor: Anchor| (anchor.matter.index() >= first).then_some(anchor.matter);
+        match (collider(a), collider(b), tissue(a), tissue(b)) {
+            (Some(a), Some(b), ..) => self.apart.push((a.min(b), a.max(b))),
+            (Some(c), None, None, Some(t)) | (None, Some(c), Some(t), None) => {
+                self.apart_from_tissue.push((c, t));
+            }
+            _ => {}
         }
     }
 

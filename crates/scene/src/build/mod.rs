@@ -19,6 +19,7 @@ use crate::{
     simulation::MAX_ITERATIONS,
 };
 use glam::{DQuat, DVec3};
+use std::collections::BTreeMap;
 use trocar_collide::rigid::Shape;
 use trocar_dynamics::{
     Anchor, Joint, Kinematic, Local, Matter, MatterId, Method, Nodes, Tie, Turning,
@@ -198,6 +199,8 @@ pub struct Model {
     pub colliders: Vec<Collider>,
     /// Pairs of colliders that do not collide, in ascending order.
     pub apart: Vec<(u32, u32)>,
+    /// Colliders and tissues that do not collide, likewise.
+    pub apart_from_tissue: Vec<(u32, MatterId)>,
     /// How joints and contacts are solved.
     pub rules: Rules,
     /// Names of the particles; their nodes come after those of the bodies.
@@ -218,6 +221,8 @@ pub struct Model {
     pub groups: Vec<Connected>,
     /// The scene files, with materials as they are now: what tissues are made of anew when one changes.
     plan: Scene,
+    /// Where each body stands in `looks` and each particle in `particles`: joints name them, and there may be many.
+    by_name: BTreeMap<String, usize>,
     /// Tissues whose material is not the scene's, as they were.
     originals: Vec<Original>,
     /// Bounds of the groups as they were.
@@ -291,6 +296,8 @@ impl Model {
             looks: Vec::new(),
             colliders: Vec::new(),
             apart: Vec::new(),
+            apart_from_tissue: Vec::new(),
+            by_name: BTreeMap::new(),
             rules: Rules::new(&world),
             particles: Vec::new(),
             backdrops: Vec::new(),
@@ -313,6 +320,9 @@ impl Model {
         model.add_tools(scene)?;
         model.add_fixtures(scene)?;
         model.add_bodies(scene, model.rules.turning)?;
+        let looks = model.looks.iter().map(|l| &l.name).enumerate();
+        let named = looks.chain(model.particles.iter().enumerate());
+        model.by_name = named.map(|(i, name)| (name.clone(), i)).collect();
         model.add_tissues(scene)?;
         model.add_ties(scene)?;
         model.add_joints(scene)?;
