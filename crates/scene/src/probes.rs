@@ -71,7 +71,14 @@ impl Probes {
         for (c, collider) in model.colliders.iter().enumerate() {
             let matter = Some(collider.at.0);
             if matter == model.fixtures || (with_bodies && matter == model.bodies) {
-                pieces.extend((0..collider.shape.piece_count()).map(|part| Piece {
+                // Of a mesh nothing touches tissue: it has no inside that could say which side of a thin wall is the right
+                // one.
+                let solid = |part: &u32| {
+                    let piece = collider.shape.piece(*part, &Pose::IDENTITY);
+                    piece.kind() != Kind::Surface
+                };
+                let parts = (0..collider.shape.piece_count()).filter(solid);
+                pieces.extend(parts.map(|part| Piece {
                     collider: c as u32,
                     part,
                 }));
@@ -166,8 +173,7 @@ impl Motion<'_> {
     }
 }
 
-/// What a piece of a shape is to a surface. Of a mesh nothing touches tissue: it has no inside that could say which side of
-/// a thin wall is the right one.
+/// What a piece of a shape is to a surface.
 fn hull(shape: &Shape, part: u32, at: &Pose) -> Hull {
     let piece = shape.piece(part, at);
     match piece.kind() {

@@ -293,3 +293,41 @@ fn instruments_rub_only_where_the_tissue_says_so() {
     let (slips, rubs) = (shifted(""), shifted(", friction = [0.8, 0.7]"));
     assert!(rubs > slips + 5e-4, "{rubs} m against {slips} m");
 }
+
+#[test]
+fn impossible_friction_and_timetables_are_refused_with_a_place() {
+    let base = |material: &str, target: &str| {
+        format!(
+            "trocar = 1\n[[sheet]]\nname = \"sheet\"\norigin = [0, 0, 0]\nu = [0.1, 0, 0]\nv = [0, 0, 0.1]\nrows = 3\n\
+             columns = 3\nmaterial = {{ mass = 0.01, damping = 0.1, stiffness = 10{material} }}\n\
+             [[body]]\nname = \"box\"\nmass = 1\nhalf_extents = [0.1, 0.1, 0.1]\nposition = [0, 1, 0]\n\
+             [[joint]]\nkind = \"slider\"\na = {{ world = [0, 1, 0] }}\nb = {{ body = \"box\" }}\n\
+             drive = {{ servo = {{ target = {target}, stiffness = 1, most = 1 }} }}\n"
+        )
+    };
+    let build = |text: &str| {
+        let scene = trocar_scene::Scene::from_text("test.toml", text)?;
+        trocar_scene::Simulation::new(&scene, 1).map(|_| ())
+    };
+    build(&base(", friction = [0.5, 0.4]", "[[0, 0], [1, 2]]")).unwrap();
+    for (text, word) in [
+        (base(", friction = [-0.1, -0.2]", "0"), "friction"),
+        (base(", friction = [nan, 0.1]", "0"), "friction"),
+        (base(", friction = [0.3, 0.4]", "0"), "friction"),
+        (base(", friction = [1e9, 0.4]", "0"), "friction"),
+        (base("", "[]"), "[time, target]"),
+        (base("", "[[1, 0], [0, 1]]"), "[time, target]"),
+        (base("", "[[0, 0], [0, 1]]"), "[time, target]"),
+        (base("", "[[0, nan]]"), "drive"),
+        (base("", "[[-1, 0]]"), "[time, target]"),
+    ] {
+        let error = build(&text)
+            .err()
+            .unwrap_or_else(|| panic!("{text}"))
+            .to_string();
+        assert!(
+            error.contains(word) && error.contains("test.toml:"),
+            "{error}"
+        );
+    }
+}
