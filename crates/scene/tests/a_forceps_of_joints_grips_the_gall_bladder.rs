@@ -57,7 +57,7 @@ fn it_lifts_the_gall_bladder_and_holds_it() {
         jaws.distance(held) < 0.012,
         "{held} lies between the jaws at {jaws}"
     );
-    rig.run(1.7);
+    rig.run(1.9);
     let lifted = between(&rig).y - jaws.y;
     assert!(lifted > 0.02, "the jaws rose {lifted} m");
     let rose = bladder(&rig)[node].y - held.y;
