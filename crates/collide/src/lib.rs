@@ -1,7 +1,7 @@
-//! Distances and contacts: capsules on deforming triangles, rigid bodies on each other.
+//! Distances and contacts: capsules and rigid bodies on deforming triangles, rigid bodies on each other.
 //!
 //! Kernels are free functions on points; [`Patch`] keeps what depends on a surface's topology and finds
-//! what a capsule may touch. Rigid bodies have a module of their own, [`rigid`].
+//! what a capsule or a body may touch. Rigid bodies have a module of their own, [`rigid`].
 
 pub mod closest;
 pub mod patch;
@@ -9,4 +9,4 @@ pub mod ray;
 pub mod rigid;
 
 pub use closest::{SegmentPair, on_segment, on_triangle, segment_segment, segment_triangle};
-pub use patch::{Capsule, Patch, Touch};
+pub use patch::{Capsule, Hull, Patch, Probe, Touch};

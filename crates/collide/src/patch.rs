@@ -1,10 +1,13 @@
-//! A deforming surface, arranged for the question which of its triangles a capsule touches.
+//! A deforming surface, arranged for the question which of its triangles a capsule or a rigid body touches.
 //!
 //! In three levels, as in K93: the whole surface, clusters of neighbouring triangles, single triangles.
 //! The closest point is found on the triangle itself, not only at its nodes, so an instrument thinner
 //! than a cell can't slip between them.
 
-use crate::closest::{self, SegmentPair};
+use crate::{
+    closest::{self, SegmentPair},
+    rigid::{FacetScratch, Meeting, Piece},
+};
 use glam::DVec3;
 use trocar_math::Bounds;
 
@@ -37,23 +40,85 @@ impl Capsule {
     }
 }
 
-/// A place where a capsule touches, or nearly touches, a surface.
+/// What may touch a surface.
+#[derive(Clone, Debug)]
+pub enum Hull {
+    /// A capsule, or a ball.
+    Capsule(Capsule),
+    /// All that lies below a plane: a point of it (m), and the unit normal out of it.
+    Below(DVec3, DVec3),
+    /// Something else that is convex.
+    Convex(Piece),
+}
+
+/// Something that may touch a surface, and how far it and the surface may move towards each other before the question is
+/// asked again, m.
+#[derive(Clone, Debug)]
+pub struct Probe {
+    /// What it is.
+    pub hull: Hull,
+    /// m.
+    pub margin: f64,
+}
+
+impl Probe {
+    /// The box around all it may touch.
+    fn bounds(&self) -> Bounds {
+        match &self.hull {
+            Hull::Capsule(capsule) => capsule.bounds().grown(self.margin),
+            Hull::Below(..) => Bounds {
+                low: DVec3::NEG_INFINITY,
+                high: DVec3::INFINITY,
+            },
+            Hull::Convex(piece) => piece.bounds().grown(self.margin),
+        }
+    }
+
+    /// True if it may touch something in a box; `own` is its own.
+    fn reaches(&self, own: &Bounds, other: &Bounds) -> bool {
+        match &self.hull {
+            Hull::Below(point, normal) => {
+                let lowest = DVec3::select(normal.cmpge(DVec3::ZERO), other.low, other.high);
+                (lowest - *point).dot(*normal) <= self.margin
+            }
+            _ => own.overlaps(other),
+        }
+    }
+}
+
+/// A place where something touches, or nearly touches, a surface.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Touch {
-    /// Which capsule.
-    pub capsule: usize,
-    /// Where on its axis, 0 to 1.
-    pub along: f64,
+    /// Which probe.
+    pub probe: usize,
+    /// On the axis of a capsule, on the surface of anything else; in the world, m.
+    pub at: DVec3,
+    /// How far the surface has to stay from there along the normal, m: the radius of a capsule, else 0.
+    pub distance: f64,
     /// The corners of the triangle.
     pub nodes: [u32; 3],
     /// Weights of the corners.
     pub weights: [f64; 3],
-    /// The way out for the surface: from the axis to it, unit length.
+    /// The way out for the surface: from the probe to it, unit length.
     pub normal: DVec3,
+    /// What names it from step to step, among those of its probe: the feature of the probe, and nodes of the surface.
+    pub key: (u32, [u32; 3]),
 }
 
-/// Which side of a triangle a capsule came from: +1 the outer, −1 the inner.
+/// Which side of a triangle a probe came from: +1 the outer, −1 the inner.
 pub type Side = (u32, u32, i8);
+
+/// Weights below this are none: the point lies on an edge or a corner.
+const NO_WEIGHT: f64 = 1e-9;
+
+/// Below this (cosine) a triangle is met edge on.
+const EDGE_ON: f64 = 0.25;
+
+/// So much (sine) a normal may lean into the surface beside it: tissue is nowhere quite flat.
+const AWRY: f64 = 0.05;
+
+/// A triangle whose area squared (m⁴) is below this has no direction; its neighbours are touched instead.
+const NO_AREA: f64 = 1e-24;
 
 /// A surface of triangles over moving nodes.
 #[derive(Clone, Debug, Default)]
@@ -66,14 +131,16 @@ pub struct Patch {
     cluster: Vec<u32>,
     members: Vec<u32>,
     boxes: Vec<Bounds>,
-    /// Capsule and triangle of each pair that is near in this step.
+    /// Probe and triangle of each pair that is near in this step.
     near: Vec<(u32, u32)>,
-    /// Sorted by capsule and triangle. Remembers where a capsule came from while it stays near, so
+    /// Sorted by probe and triangle. Remembers where a probe came from while it stays near, so
     /// that it can't come out on the other side (K96, K102).
     sides: Vec<Side>,
     sides_before: Vec<Side>,
-    /// Corners and edges that a capsule touches already, sorted.
-    seen: Vec<(usize, [u32; 3])>,
+    /// Corners and edges that a probe touches already, sorted.
+    seen: Vec<(usize, u32, [u32; 3])>,
+    meetings: Vec<Meeting>,
+    scratch: FacetScratch,
 }
 
 impl Patch {
@@ -129,34 +196,31 @@ impl Patch {
         self.sides.extend_from_slice(sides);
     }
 
-    /// Once a step: which triangles may be touched. `reach` (m) is how far capsules and surface may
-    /// move towards each other before this is asked again. Returns the number of pairs.
-    pub fn gather(&mut self, capsules: &[Capsule], positions: &[DVec3], reach: f64) -> usize {
+    /// Once a step: which triangles may be touched within the margins of the probes. Returns the number of pairs.
+    pub fn gather(&mut self, probes: &[Probe], positions: &[DVec3]) -> usize {
         self.near.clear();
-        let tool = capsules.iter().fold(Bounds::EMPTY, |mut all, c| {
-            let b = c.bounds().grown(reach);
-            all.add(b.low);
-            all.add(b.high);
-            all
-        });
-        if !Bounds::of(positions.iter().copied()).overlaps(&tool) {
+        let whole = Bounds::of(positions.iter().copied());
+        if !probes.iter().any(|p| p.reaches(&p.bounds(), &whole)) {
             return 0;
         }
         for (k, b) in self.boxes.iter_mut().enumerate() {
             let range = self.cluster[k] as usize..self.cluster[k + 1] as usize;
             *b = Bounds::of(self.members[range].iter().map(|n| positions[*n as usize]));
         }
-        for (c, capsule) in capsules.iter().enumerate() {
-            let hull = capsule.bounds().grown(reach);
+        for (c, probe) in probes.iter().enumerate() {
+            let own = probe.bounds();
+            if !probe.reaches(&own, &whole) {
+                continue;
+            }
             for (k, cluster) in self.boxes.iter().enumerate() {
-                if !cluster.overlaps(&hull) {
+                if !probe.reaches(&own, cluster) {
                     continue;
                 }
                 let start = k * CLUSTER;
                 let end = (start + CLUSTER).min(self.triangles.len());
                 for t in start..end {
                     let corners = self.triangles[t].map(|n| positions[n as usize]);
-                    if Bounds::of(corners).overlaps(&hull) {
+                    if probe.reaches(&own, &Bounds::of(corners)) {
                         self.near.push((c as u32, t as u32));
                     }
                 }
@@ -165,42 +229,57 @@ impl Patch {
         self.near.len()
     }
 
-    /// Where the capsules touch the gathered triangles or come within `margin` (m) of touching.
+    /// Where the probes touch the gathered triangles or come within their margins of touching.
     /// `out` is cleared first; the order depends on the input alone.
-    pub fn touches(
-        &mut self,
-        capsules: &[Capsule],
-        positions: &[DVec3],
-        margin: f64,
-        out: &mut Vec<Touch>,
-    ) {
+    pub fn touches(&mut self, probes: &[Probe], positions: &[DVec3], out: &mut Vec<Touch>) {
         out.clear();
         self.seen.clear();
         std::mem::swap(&mut self.sides, &mut self.sides_before);
         self.sides.clear();
         for n in 0..self.near.len() {
             let (c, t) = self.near[n];
-            let capsule = &capsules[c as usize];
-            let corners = self.triangles[t as usize].map(|n| positions[n as usize]);
-            // A sphere around the triangle settles most pairs at a fraction of the cost.
-            let centre = (corners[0] + corners[1] + corners[2]) / 3.0;
-            let size = corners
-                .iter()
-                .fold(0.0_f64, |s, p| s.max(p.distance_squared(centre)))
-                .sqrt();
-            let axis = capsule.axis(closest::on_segment(centre, capsule.a, capsule.b));
-            let range = capsule.radius + margin;
-            if axis.distance_squared(centre) > (range + size) * (range + size) {
-                continue;
+            let probe = &probes[c as usize];
+            match &probe.hull {
+                Hull::Capsule(capsule) => {
+                    self.touch_capsule((c, t), capsule, probe.margin, positions, out);
+                }
+                Hull::Below(point, normal) => {
+                    self.touch_plane((c, t), (*point, *normal), probe.margin, positions, out);
+                }
+                Hull::Convex(piece) => {
+                    self.touch_convex((c, t), piece, probe.margin, positions, out);
+                }
             }
-            let pair = closest::segment_triangle(capsule.a, capsule.b, corners);
-            if pair.distance_squared > range * range {
-                continue;
-            }
-            let touch = self.touch((c, t), capsule, &pair, positions);
-            if self.is_new(&touch) {
-                out.push(touch);
-            }
+        }
+    }
+
+    fn touch_capsule(
+        &mut self,
+        (c, t): (u32, u32),
+        capsule: &Capsule,
+        margin: f64,
+        positions: &[DVec3],
+        out: &mut Vec<Touch>,
+    ) {
+        let corners = self.triangles[t as usize].map(|n| positions[n as usize]);
+        // A sphere around the triangle settles most pairs at a fraction of the cost.
+        let centre = (corners[0] + corners[1] + corners[2]) / 3.0;
+        let size = corners
+            .iter()
+            .fold(0.0_f64, |s, p| s.max(p.distance_squared(centre)))
+            .sqrt();
+        let axis = capsule.axis(closest::on_segment(centre, capsule.a, capsule.b));
+        let range = capsule.radius + margin;
+        if axis.distance_squared(centre) > (range + size) * (range + size) {
+            return;
+        }
+        let pair = closest::segment_triangle(capsule.a, capsule.b, corners);
+        if pair.distance_squared > range * range {
+            return;
+        }
+        let touch = self.touch((c, t), capsule, &pair, positions);
+        if self.is_new(&touch) {
+            out.push(touch);
         }
     }
 
@@ -213,19 +292,11 @@ impl Patch {
     ) -> Touch {
         let nodes = self.triangles[t as usize];
         let corners = nodes.map(|n| positions[n as usize]);
-        let apart = closest::point(corners, pair.weights) - capsule.axis(pair.along);
+        let at = capsule.axis(pair.along);
+        let apart = closest::point(corners, pair.weights) - at;
         let distance = apart.length();
         let outward = self.outward(nodes, pair.weights, positions);
-        // Seen from the surface the axis lies at −apart.
-        let now: i8 = if outward.dot(apart) > 0.0 { -1 } else { 1 };
-        let key = (c, t);
-        let before = self
-            .sides_before
-            .binary_search_by_key(&key, |s| (s.0, s.1))
-            .ok()
-            .map(|i| self.sides_before[i].2);
-        let side = before.unwrap_or(now);
-        self.sides.push((c, t, side));
+        let (side, now) = self.side((c, t), outward.dot(apart), true);
         let normal = if side == now && distance > NO_DIRECTION {
             apart / distance
         } else {
@@ -233,31 +304,176 @@ impl Patch {
             outward * -f64::from(side)
         };
         Touch {
-            capsule: c as usize,
-            along: pair.along,
+            probe: c as usize,
+            at,
+            distance: capsule.radius,
             nodes,
             weights: pair.weights,
             normal,
+            key: (0, nodes),
         }
     }
 
-    /// False if the same capsule already touches the same corner, or the same edge, through another triangle.
-    fn is_new(&mut self, touch: &Touch) -> bool {
-        let mut corners = [u32::MAX; 3];
-        for (corner, (n, w)) in corners
-            .iter_mut()
-            .zip(touch.nodes.iter().zip(touch.weights))
-        {
-            if w > 1e-9 {
-                *corner = *n;
+    /// The side of a triangle that a probe came from, and the one it is on now. Seen from the surface it lies against
+    /// `along`: how far the way from it to the surface leads outwards. It is remembered from when it is `clear`.
+    fn side(&mut self, (c, t): (u32, u32), along: f64, clear: bool) -> (i8, i8) {
+        let now: i8 = if along > 0.0 { -1 } else { 1 };
+        let key = (c, t);
+        let before = self
+            .sides_before
+            .binary_search_by_key(&key, |s| (s.0, s.1))
+            .ok()
+            .map(|i| self.sides_before[i].2);
+        let side = before.unwrap_or(now);
+        if before.is_some() || clear {
+            self.sides.push((c, t, side));
+        }
+        (side, now)
+    }
+
+    /// What is below a plane is pushed out of it at the corners: between them a triangle is flat, as the plane is.
+    fn touch_plane(
+        &mut self,
+        (c, t): (u32, u32),
+        (point, normal): (DVec3, DVec3),
+        margin: f64,
+        positions: &[DVec3],
+        out: &mut Vec<Touch>,
+    ) {
+        let nodes = self.triangles[t as usize];
+        for (k, n) in nodes.into_iter().enumerate() {
+            let corner = positions[n as usize];
+            let height = (corner - point).dot(normal);
+            if height > margin {
+                continue;
+            }
+            let mut weights = [0.0; 3];
+            weights[k] = 1.0;
+            let touch = Touch {
+                probe: c as usize,
+                at: corner - normal * height,
+                distance: 0.0,
+                nodes,
+                weights,
+                normal,
+                key: (0, bearing(nodes, weights)),
+            };
+            if self.is_new(&touch) {
+                out.push(touch);
             }
         }
-        corners.sort_unstable();
+    }
+
+    fn touch_convex(
+        &mut self,
+        (c, t): (u32, u32),
+        piece: &Piece,
+        margin: f64,
+        positions: &[DVec3],
+        out: &mut Vec<Touch>,
+    ) {
+        let nodes = self.triangles[t as usize];
+        let corners = nodes.map(|n| positions[n as usize]);
+        let face = (corners[1] - corners[0]).cross(corners[2] - corners[0]);
+        if face.length_squared() < NO_AREA {
+            return;
+        }
+        let Some((p, q, normal)) = piece.nearest(corners, margin, &mut self.scratch) else {
+            return;
+        };
+        let weights = closest::on_triangle(q, corners);
+        let outward = self.outward(nodes, weights, positions);
+        let along = outward.dot(normal);
+        let (side, mut now) = self.side((c, t), along, along.abs() >= EDGE_ON);
+        if along.abs() < EDGE_ON {
+            // Met edge on, a triangle has no side that could have been left.
+            now = side;
+        }
+        let back = face.normalize_or(DVec3::Y) * -f64::from(side);
+        let mut meetings = std::mem::take(&mut self.meetings);
+        meetings.clear();
+        let nearest = if side == now && self.looks_out(nodes, weights, -normal, positions) {
+            (p, q, normal)
+        } else {
+            // It has come through: the way out is back to where it came from. Or it meets the triangle from the side, where
+            // an edge seems a wall; but behind it the surface goes on, and what slides over the surface must not stumble
+            // there. In both cases only what lies over the triangle itself touches it.
+            (DVec3::NAN, q, back)
+        };
+        piece.meet(corners, nearest, margin, &mut self.scratch, &mut meetings);
+        // Deeper than it is thick, it has long passed, or the surface is crumpled and has no side there.
+        let deepest = -4.0 * piece.thickness();
+        let near = |m: &&Meeting| (m.triangle - m.piece).dot(m.normal) >= deepest;
+        for meeting in meetings.iter().filter(near) {
+            let weights = closest::on_triangle(meeting.triangle, corners);
+            let touch = Touch {
+                probe: c as usize,
+                at: meeting.piece,
+                distance: 0.0,
+                nodes,
+                weights,
+                normal: meeting.normal,
+                key: (meeting.feature, bearing(nodes, weights)),
+            };
+            if self.is_new(&touch) {
+                out.push(touch);
+            }
+        }
+        self.meetings = meetings;
+    }
+
+    /// True if the unit vector `out` may lead from the surface at a point to something that touches it there from outside:
+    /// no triangle around the point lies in its way.
+    fn looks_out(
+        &self,
+        nodes: [u32; 3],
+        weights: [f64; 3],
+        out: DVec3,
+        positions: &[DVec3],
+    ) -> bool {
+        let at = |n: u32| positions[n as usize];
+        let bears = bearing(nodes, weights);
+        if bears[2] != u32::MAX {
+            let [a, b, c] = nodes.map(at);
+            return (b - a).cross(c - a).normalize_or_zero().dot(out).abs() > 1.0 - AWRY;
+        }
+        let corner = bears[0] as usize;
+        let around = &self.around[self.first[corner] as usize..self.first[corner + 1] as usize];
+        around.iter().all(|t| {
+            let others = self.triangles[*t as usize];
+            let edge = bears[1] != u32::MAX;
+            if edge && !others.contains(&bears[1]) {
+                return true;
+            }
+            let base = at(bears[0]);
+            let along = if edge {
+                (at(bears[1]) - base).normalize_or_zero()
+            } else {
+                DVec3::ZERO
+            };
+            let into = others.iter().filter(|n| !bears.contains(n)).map(|n| {
+                let way = at(*n) - base;
+                (way - along * along.dot(way)).normalize_or_zero()
+            });
+            into.fold(f64::NEG_INFINITY, |most, way| most.max(way.dot(out))) <= AWRY
+        })
+    }
+
+    /// False if the same probe already touches the same corner, or with the same feature the same edge, through another
+    /// triangle.
+    fn is_new(&mut self, touch: &Touch) -> bool {
+        let corners = bearing(touch.nodes, touch.weights);
         // Inside a face nothing can be there twice.
         if corners[2] != u32::MAX {
             return true;
         }
-        let key = (touch.capsule, corners);
+        // A corner is one point, whatever touches it.
+        let feature = if corners[1] == u32::MAX {
+            0
+        } else {
+            touch.key.0
+        };
+        let key = (touch.probe, feature, corners);
         match self.seen.binary_search(&key) {
             Ok(_) => false,
             Err(place) => {
@@ -274,7 +490,7 @@ impl Patch {
             let [a, b, c] = t.map(|n| positions[n as usize]);
             (b - a).cross(c - a)
         };
-        if weights.iter().all(|w| *w > 1e-9) {
+        if weights.iter().all(|w| *w > NO_WEIGHT) {
             return face(nodes).normalize_or(DVec3::Y);
         }
         let mut sum = DVec3::ZERO;
@@ -291,9 +507,23 @@ impl Patch {
     }
 }
 
+/// The corners that bear a point, in ascending order; none is `u32::MAX`.
+fn bearing(nodes: [u32; 3], weights: [f64; 3]) -> [u32; 3] {
+    let mut corners = [u32::MAX; 3];
+    for (corner, (n, w)) in corners.iter_mut().zip(nodes.into_iter().zip(weights)) {
+        if w > NO_WEIGHT {
+            *corner = n;
+        }
+    }
+    corners.sort_unstable();
+    corners
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rigid::{Form, Shape};
+    use trocar_math::Pose;
 
     /// A flat sheet in the x–z plane facing up, cells of 8 mm.
     fn sheet() -> (Patch, Vec<DVec3>) {
@@ -321,10 +551,95 @@ mod tests {
     }
 
     fn touches(patch: &mut Patch, positions: &[DVec3], tool: Capsule) -> Vec<Touch> {
+        touches_of(patch, positions, Hull::Capsule(tool))
+    }
+
+    fn touches_of(patch: &mut Patch, positions: &[DVec3], hull: Hull) -> Vec<Touch> {
         let mut out = Vec::new();
-        patch.gather(&[tool], positions, 2e-3);
-        patch.touches(&[tool], positions, 1e-3, &mut out);
+        let mut probe = Probe { hull, margin: 2e-3 };
+        patch.gather(std::slice::from_ref(&probe), positions);
+        probe.margin = 1e-3;
+        patch.touches(&[probe], positions, &mut out);
         out
+    }
+
+    fn cube(at: DVec3) -> Hull {
+        let form = Form::Box {
+            half: DVec3::new(0.012, 0.003, 0.012),
+        };
+        Hull::Convex(
+            Shape::new(&form)
+                .unwrap()
+                .piece(0, &Pose::new(at, glam::DQuat::IDENTITY)),
+        )
+    }
+
+    #[test]
+    fn a_box_on_a_sheet_touches_every_node_below_it_once_and_its_own_corners() {
+        let (mut patch, positions) = sheet();
+        let found = touches_of(&mut patch, &positions, cube(DVec3::new(0.03, 0.0028, 0.03)));
+        let below = positions
+            .iter()
+            .filter(|p| (**p - DVec3::new(0.03, 0.0, 0.03)).abs().max_element() < 0.012);
+        let corners = found
+            .iter()
+            .filter(|t| t.weights.iter().any(|w| *w > 0.999_999));
+        assert_eq!(corners.count(), below.count());
+        for t in &found {
+            assert!((t.normal + DVec3::Y).length() < 1e-9, "{t:?}");
+        }
+        for (x, z) in [
+            (0.018, 0.018),
+            (0.042, 0.018),
+            (0.018, 0.042),
+            (0.042, 0.042),
+        ] {
+            let corner = DVec3::new(x, -0.0002, z);
+            assert!(
+                found.iter().any(|t| t.at.distance(corner) < 1e-7),
+                "{corner}"
+            );
+        }
+        let mut keys: Vec<_> = found.iter().map(|t| t.key).collect();
+        keys.sort_unstable();
+        keys.dedup();
+        assert_eq!(
+            keys.len(),
+            found.len(),
+            "every contact has a name of its own"
+        );
+    }
+
+    #[test]
+    fn a_plate_that_has_gone_through_still_pushes_the_way_it_came() {
+        let (mut patch, positions) = sheet();
+        // 6 mm thick, from above until only its top is left above the sheet, and then not even that.
+        for y in [3.5e-3, 1e-3, -1e-3, -2.9e-3, -3.5e-3] {
+            let found = touches_of(&mut patch, &positions, cube(DVec3::new(0.03, y, 0.03)));
+            assert!(!found.is_empty(), "{y}");
+            assert!(
+                found
+                    .iter()
+                    .all(|t| t.normal.y < 0.0 || t.normal.y.abs() < 0.5),
+                "{y}: {found:?}"
+            );
+            assert!(
+                found.iter().any(|t| (t.normal + DVec3::Y).length() < 1e-9),
+                "{y}: {found:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn below_a_plane_every_corner_is_pushed_out_once() {
+        let (mut patch, positions) = sheet();
+        let tilted = DVec3::new(0.1, 1.0, 0.0).normalize();
+        let found = touches_of(&mut patch, &positions, Hull::Below(DVec3::X * 0.02, tilted));
+        let below = positions
+            .iter()
+            .filter(|p| (**p - DVec3::X * 0.02).dot(tilted) <= 1e-3);
+        assert_eq!(found.len(), below.count());
+        assert!(found.iter().all(|t| t.normal == tilted));
     }
 
     #[test]
@@ -342,10 +657,11 @@ mod tests {
     #[test]
     fn far_away_nothing_is_gathered() {
         let (mut patch, positions) = sheet();
-        assert_eq!(
-            patch.gather(&[needle(DVec3::new(0.03, 0.5, 0.03))], &positions, 1e-3),
-            0
-        );
+        let probe = Probe {
+            hull: Hull::Capsule(needle(DVec3::new(0.03, 0.5, 0.03))),
+            margin: 1e-3,
+        };
+        assert_eq!(patch.gather(&[probe], &positions), 0);
         assert!(touches(&mut patch, &positions, needle(DVec3::new(0.2, 0.0, 0.0))).is_empty());
     }
 

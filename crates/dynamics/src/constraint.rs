@@ -46,19 +46,36 @@ impl Tie {
     }
 }
 
-/// Keeps a point of tissue on the outside of a hull: blunt contact without friction (K108).
+/// Keeps a point of tissue on the outside of a hull or a body (K108), with Coulomb friction (B88, B89).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Contact {
-    /// On the hull's axis.
+    /// On the hull's axis, or any other point fixed to it. With friction it must be where `b` is now: a pair of impulses
+    /// that act at two places would turn what they push.
     pub a: Anchor,
     /// On the tissue.
     pub b: Anchor,
     /// From the hull to the tissue, unit length.
     pub normal: DVec3,
-    /// How far `b` has to stay from `a` along the normal, m: the hull's radius.
+    /// How far `b` has to stay from `a` along the normal, m: the hull's radius if `a` is on its axis.
     pub distance: f64,
+    /// Coefficient of friction: the static one if the point does not slide at the start of the substep, else the dynamic one.
+    pub friction: f64,
+    /// Greatest speed at which an overlap is undone, m/s.
+    pub recovery: f64,
+    /// How far the surface yields, m/N. What lies between two bodies can't be outside both; without this nothing would bound
+    /// what they push it with.
+    pub give: f64,
     /// Impulse on `b` along the normal, N·s, ≥ 0: what a solve starts from, and what it found.
     pub impulse: f64,
+    /// Impulse of friction on `b`, across the normal, N·s, likewise.
+    pub rub: DVec3,
+}
+
+impl Contact {
+    /// The whole impulse on `b`, N·s.
+    pub fn total(&self) -> DVec3 {
+        self.normal * self.impulse + self.rub
+    }
 }
 
 /// A point where two rigid bodies touch or are about to.

@@ -175,7 +175,9 @@ impl Collisions {
             if matter == self.bodies {
                 !self.rest[node as usize].asleep
             } else {
-                model.courses[node as usize] != (DVec3::ZERO, DVec3::ZERO)
+                // An instrument may move at any time.
+                Some(matter) != model.fixtures
+                    || model.courses[node as usize] != (DVec3::ZERO, DVec3::ZERO)
             }
         };
         let keep = |a: u32, b: u32| {
@@ -353,8 +355,8 @@ impl Collisions {
                 // What a moving fixture carries does not sleep, and what it meets wakes.
                 (Some(n), None) | (None, Some(n)) => {
                     let fixture = if own(a).is_some() { b } else { a };
-                    let course = Some(fixture.0) == model.fixtures
-                        && model.courses[fixture.1 as usize] != (DVec3::ZERO, DVec3::ZERO);
+                    let course = Some(fixture.0) != model.fixtures
+                        || model.courses[fixture.1 as usize] != (DVec3::ZERO, DVec3::ZERO);
                     if course {
                         self.rest[n as usize] = Rest::default();
                     }

@@ -1,8 +1,9 @@
 //! Matter that is connected: what is stepped together, on one thread.
 
 use crate::{
-    build::{Model, substeps},
+    build::{Model, Timetable, substeps},
     collisions::Collisions,
+    probes::{Key, Place, Probes, WATCH, Warm},
     report::{Clock, Stage as Lap},
 };
 use glam::DVec3;
@@ -10,16 +11,12 @@ use trocar_collide::{Capsule, Patch, Touch};
 use trocar_dynamics::{
     Anchor, BodyContact, Bonds, Budget, Cast, Contact, Crew, Field, Joint, Kinematic, Local, Lock,
     Masses, MatterId, Nodes, Outcome, Point, Pull, State, Tie,
-    joint::Memory,
+    joint::{Drive, Memory},
     solve::{self, Touches, Workspace},
 };
 use trocar_math::Pose;
 use trocar_soft::Hyper;
 use trocar_tools::{Handle, grasper::PARTS};
-
-/// Tissue this near (m) to a hull is watched although the tool alone would not reach it in the substep:
-/// tissue moves as well.
-const WATCH: f64 = 1e-3;
 
 /// A substep whose joints can't be solved is halved at most so often.
 const MOST_HALVINGS: u32 = 6;
@@ -27,23 +24,24 @@ const MOST_HALVINGS: u32 = 6;
 /// Matter that went bad this often is frozen.
 const PATIENCE: u32 = 3;
 
+/// Friction of a tissue with bodies if it does not say: wet, but held by an instrument's teeth.
+const TISSUE_FRICTION: [f64; 2] = [0.4, 0.3];
+
 /// Least share of free corners, of the sum of squared weights, for a touched point to be pushed: they then move at most
 /// about five times as far as the point.
 const LEAST_SHARE: f64 = 0.05;
 
-/// The surface of a tissue, as instruments meet it.
+/// The surface of a tissue, as instruments and bodies meet it.
 pub struct Skin {
     /// Whose it is.
     pub matter: MatterId,
     /// The surface.
     pub patch: Patch,
+    /// Static and dynamic coefficient of friction; none if it does not say.
+    pub friction: Option<[f64; 2]>,
     /// Tool and node of everything held; closed jaws do not push what they hold.
     pub held: Vec<(usize, u32)>,
 }
-
-/// A contact of the last substep: its tissue, capsule and triangle, and its impulse (N·s). A contact that goes on
-/// starts from it; without that, contacts that share nodes would take many sweeps to agree anew.
-pub type Warm = (MatterId, u32, [u32; 3], f64);
 
 /// The motion of an instrument in this step.
 #[derive(Clone, Copy, Debug)]
@@ -123,7 +121,7 @@ pub struct Group {
     pub bad: Vec<u32>,
     /// Members that went bad in this step.
     pub fallen: Vec<MatterId>,
-    /// Surfaces instruments can touch.
+    /// Surfaces that instruments and bodies can touch.
     pub skins: Vec<Skin>,
     /// Ties: the scene's first, then what is held.
     pub ties: Vec<Tie>,
@@ -131,6 +129,8 @@ pub struct Group {
     pub scene_ties: usize,
     /// Joints of the scene.
     pub joints: Vec<Joint>,
+    /// Which ones of the model they are.
+    pub joint_index: Vec<usize>,
     /// Changes whenever what is tied to what does.
     pub version: u64,
     /// Substeps that were halved in this step because joints could not be solved.
@@ -149,12 +149,16 @@ pub struct Group {
     pub h: f64,
     /// Contacts of the last substep.
     pub warm: Vec<Warm>,
+    /// What may touch its surfaces.
+    pub probes: Probes,
+    /// Drives whose target changes: which joint, and how.
+    timetables: Vec<(usize, Timetable)>,
     hypers: Vec<Hyper>,
     stable: f64,
     /// Shares of state: those of prescribed matter first, then the members', lent for the step.
     nodes: Vec<Nodes>,
     contacts: Vec<Contact>,
-    keys: Vec<(MatterId, u32, [u32; 3])>,
+    keys: Vec<Key>,
     touches: Vec<Touch>,
     capsules: Vec<Capsule>,
     poses: Vec<[Pose; PARTS]>,
@@ -183,9 +187,19 @@ impl Group {
                     t.triangles.clone(),
                     model.matters[t.matter.index()].masses().len(),
                 ),
+                friction: t.friction,
                 held: Vec::new(),
             })
             .collect();
+        let within_joint = |j: &Joint| j.anchors().flatten().any(|a| within(a.matter));
+        let (mut timetables, mut joint_index) = (Vec::new(), Vec::new());
+        for (k, joint) in model.joints.iter().enumerate() {
+            if within_joint(joint) {
+                let ours = model.timetables.iter().filter(|t| t.joint == k);
+                timetables.extend(ours.map(|t| (joint_index.len(), t.clone())));
+                joint_index.push(k);
+            }
+        }
         let mut nodes: Vec<Nodes> = model.start[..model.prescribed()].to_vec();
         nodes[0].ahead[0].orientation = nodes[0].orientation[0];
         nodes.resize_with(model.prescribed() + connected.members.len(), Nodes::default);
@@ -196,12 +210,11 @@ impl Group {
             skins,
             scene_ties: ties.len(),
             ties,
-            joints: model
-                .joints
+            joints: joint_index
                 .iter()
-                .filter(|j| j.anchors().flatten().any(|a| within(a.matter)))
-                .cloned()
+                .map(|k| model.joints[*k].clone())
                 .collect(),
+            joint_index,
             version: 0,
             halvings: 0,
             collisions: Collisions::new(model).filter(|_| model.bodies.is_some_and(within)),
@@ -219,6 +232,8 @@ impl Group {
             stable: connected.bounds.safe,
             nodes,
             warm: Vec::new(),
+            probes: Probes::new(model, model.bodies.is_some_and(within), PARTS),
+            timetables,
             contacts: Vec::new(),
             keys: Vec::new(),
             touches: Vec::new(),
@@ -266,10 +281,10 @@ impl Group {
         self.collisions.as_ref().map_or(&[], |c| &c.list)
     }
 
-    /// Shows each contact of the last substep and its force, N.
+    /// Shows each contact of the last substep, and how long that was, s.
     pub fn see_contacts(&self, mut see: impl FnMut(&Contact, f64)) {
         for contact in &self.contacts {
-            see(contact, contact.impulse / self.h);
+            see(contact, self.h);
         }
         for contact in self.body_contacts() {
             let [a, b] = [(contact.a, 0), (contact.b, 1)]
@@ -280,9 +295,13 @@ impl Group {
                 b,
                 normal: contact.normal,
                 distance: 0.0,
+                friction: contact.friction,
+                recovery: contact.recovery,
+                give: 0.0,
                 impulse,
+                rub: contact.total - contact.normal * impulse,
             };
-            see(&shown, impulse / self.h);
+            see(&shown, self.h);
         }
     }
 
@@ -291,7 +310,7 @@ impl Group {
         substeps(dt, self.stable).min(crate::build::MAX_SUBSTEPS)
     }
 
-    /// Which triangles instruments may touch in this step.
+    /// Which triangles instruments and bodies may touch in this step.
     pub fn gather(&mut self, stage: &Stage<'_>) {
         self.reactions.fill(DVec3::ZERO);
         self.aim = Outcome {
@@ -302,13 +321,24 @@ impl Group {
         self.fallen.clear();
         self.halvings = 0;
         self.clock = Clock::start();
+        if self.skins.is_empty() {
+            return;
+        }
         let reach = self.place_tools(stage, 0.0, 1.0) + 2.0 * WATCH;
+        self.lead_fixtures(stage, 0.0, 1.0, stage.dt);
+        let nodes = &self.nodes;
+        let share = |m: MatterId| &nodes[stage.slot[m.index()] as usize];
+        self.probes
+            .place(stage.model, &self.capsules, reach, share, stage.dt);
+        for probe in &mut self.probes.list {
+            probe.margin = probe.margin.max(reach);
+        }
         let first = self.nodes.len() - self.members.len();
         for skin in &mut self.skins {
             let slot = stage.slot[skin.matter.index()] as usize;
             debug_assert!(slot >= first);
             skin.patch
-                .gather(&self.capsules, &self.nodes[slot].position, reach);
+                .gather(&self.probes.list, &self.nodes[slot].position);
         }
     }
 
@@ -392,57 +422,112 @@ impl Group {
                 sub.h,
             );
         }
-        self.lead_fixtures(stage, sub);
+        self.lead_fixtures(stage, sub.from, sub.to, sub.h);
         self.detect_bodies(stage, sub);
         self.contacts.clear();
         self.keys.clear();
+        if self.skins.is_empty() {
+            return;
+        }
+        let nodes = &self.nodes;
+        let share = |m: MatterId| &nodes[stage.slot[m.index()] as usize];
+        self.probes
+            .place(stage.model, &self.capsules, motion + WATCH, share, sub.h);
         for skin in &mut self.skins {
             // What is frozen can't give way, so no force could be right.
             let frozen = |(m, bad): (&MatterId, &u32)| *m == skin.matter && *bad >= PATIENCE;
             if self.members.iter().zip(&self.bad).any(frozen) {
                 continue;
             }
-            let positions = &self.nodes[stage.slot[skin.matter.index()] as usize].position;
+            let nodes = share(skin.matter);
+            let masses = stage.model.matters[skin.matter.index()].masses();
             skin.patch
-                .touches(&self.capsules, positions, motion + WATCH, &mut self.touches);
+                .touches(&self.probes.list, &nodes.position, &mut self.touches);
             for touch in &self.touches {
-                let (tool, part) = (touch.capsule / PARTS, touch.capsule % PARTS);
-                // Between jaws that hold a tissue there is no way out for it: they would push it against
-                // each other. The shaft pushes all but what it carries.
-                let of_tool = |held: &&(usize, u32)| held.0 == tool;
-                let carries = |held: &(usize, u32)| part > 0 || touch.nodes.contains(&held.1);
-                if skin.held.iter().filter(of_tool).any(carries) {
+                let tool = self.probes.tool(touch.probe, PARTS);
+                if let Some((tool, part)) = tool {
+                    // Between jaws that hold a tissue there is no way out for it: they would push it against
+                    // each other. The shaft pushes all but what it carries.
+                    let of_tool = |held: &&(usize, u32)| held.0 == tool;
+                    let carries = |held: &(usize, u32)| part > 0 || touch.nodes.contains(&held.1);
+                    if skin.held.iter().filter(of_tool).any(carries) {
+                        continue;
+                    }
+                }
+                if self.probes.is_apart(stage.model, touch.probe, skin.matter) {
                     continue;
                 }
-                let masses = stage.model.matters[skin.matter.index()].masses();
-                if !yields(masses, touch) {
+                let (owner, friction) = self.probes.owner(stage.model, touch.probe, PARTS);
+                let moves = Some(owner.0) == stage.model.bodies;
+                if !moves && !yields(masses, touch) {
                     continue;
                 }
-                let capsule = &self.capsules[touch.capsule];
-                let offset = self.poses[tool][part].local(capsule.axis(touch.along));
-                let key = (skin.matter, touch.capsule as u32, touch.nodes);
-                let before = self
-                    .warm
-                    .binary_search_by(|w| (w.0, w.1, w.2).cmp(&key))
-                    .ok()
-                    .map(|i| self.warm[i].3);
-                self.keys.push(key);
-                self.contacts.push(Contact {
-                    a: Anchor::frame(stage.model.tools[tool].matter, part as u32, offset),
-                    b: Anchor {
-                        matter: skin.matter,
-                        at: Local::Triangle(touch.nodes, touch.weights),
-                    },
-                    normal: touch.normal,
-                    distance: capsule.radius,
-                    impulse: before.unwrap_or(0.0),
+                // A tissue that does not say how it rubs lets instruments slip, as it always has.
+                let of_skin = skin.friction.unwrap_or(match tool {
+                    Some(_) => [0.0; 2],
+                    None => TISSUE_FRICTION,
                 });
+                let friction = [0, 1].map(|k| (friction[k] * of_skin[k]).sqrt());
+                let mut contact = match tool {
+                    Some((tool, part)) if friction[0] == 0.0 => Contact {
+                        a: Anchor::frame(owner.0, owner.1, self.poses[tool][part].local(touch.at)),
+                        b: Anchor {
+                            matter: skin.matter,
+                            at: Local::Triangle(touch.nodes, touch.weights),
+                        },
+                        normal: touch.normal,
+                        distance: touch.distance,
+                        friction: 0.0,
+                        recovery: stage.budget.recovery,
+                        give: 0.0,
+                        impulse: 0.0,
+                        rub: DVec3::ZERO,
+                    },
+                    _ => {
+                        let corners = touch.nodes.iter().zip(touch.weights);
+                        let sum = |of: &dyn Fn(usize) -> DVec3| {
+                            let weighed = corners.clone().map(|(n, w)| of(*n as usize) * w);
+                            weighed.fold(DVec3::ZERO, |sum, x| sum + x)
+                        };
+                        let place = Place {
+                            touch,
+                            tissue: skin.matter,
+                            point: sum(&|i| nodes.position[i]),
+                            velocity: sum(&|i| masses.node_velocity(nodes, i)),
+                        };
+                        place.contact(owner, share(owner.0), friction, sub.h, tool.is_none())
+                    }
+                };
+                let key = (skin.matter, touch.probe as u32, touch.key.0, touch.key.1);
+                if let Ok(i) = self.warm.binary_search_by(|w| w.key.cmp(&key)) {
+                    contact.impulse = self.warm[i].impulse;
+                    contact.rub = self.warm[i].rub;
+                }
+                self.keys.push(key);
+                self.contacts.push(contact);
+            }
+        }
+        self.stir_bodies(stage);
+    }
+
+    /// Bodies that touch tissue do not sleep, and drift by their new velocity.
+    fn stir_bodies(&mut self, stage: &Stage<'_>) {
+        let Some(bodies) = stage.model.bodies else {
+            return;
+        };
+        let touching = &mut self.nodes[stage.slot[bodies.index()] as usize].touching;
+        for contact in &self.contacts {
+            if let (true, Local::Frame(node, _)) = (contact.a.matter == bodies, contact.a.at) {
+                touching[node as usize] = true;
+                if let Some(collisions) = &mut self.collisions {
+                    collisions.wake(node as usize);
+                }
             }
         }
     }
 
     /// Bodies whose motion is prescribed go their way.
-    fn lead_fixtures(&mut self, stage: &Stage<'_>, sub: Sub) {
+    fn lead_fixtures(&mut self, stage: &Stage<'_>, from: f64, to: f64, h: f64) {
         let Some(fixtures) = stage.model.fixtures else {
             return;
         };
@@ -451,7 +536,7 @@ impl Group {
         };
         let nodes = &mut self.nodes[fixtures.index()];
         for node in 0..nodes.frames() {
-            Kinematic::lead_one(nodes, node, &at(node, sub.from), &at(node, sub.to), sub.h);
+            Kinematic::lead_one(nodes, node, &at(node, from), &at(node, to), h);
         }
     }
 
@@ -508,8 +593,22 @@ impl Group {
         }
     }
 
+    /// Drives with a timetable aim at where they are to be at the end of the substep: a function of time alone.
+    fn steer(&mut self, stage: &Stage<'_>, sub: Sub) {
+        let time = stage.time + sub.to * stage.dt;
+        for (joint, timetable) in &self.timetables {
+            let control = &mut self.joints[*joint].controls[timetable.control];
+            if let Some(Drive::Servo { target, .. } | Drive::Speed { target, .. }) =
+                &mut control.drive
+            {
+                *target = timetable.at(time);
+            }
+        }
+    }
+
     /// Forces on every node, hyper nodes included.
     fn force(&mut self, stage: &Stage<'_>, sub: Sub) {
+        self.steer(stage, sub);
         let time = stage.time + sub.from * stage.dt;
         let field = Field {
             time,
@@ -610,30 +709,19 @@ impl Group {
         worst(&mut self.aim, &outcome);
         self.warm.clear();
         let found = self.keys.iter().zip(&self.contacts);
-        self.warm
-            .extend(found.map(|((m, c, t), contact)| (*m, *c, *t, contact.impulse)));
-        self.warm.sort_unstable_by_key(|w| (w.0, w.1, w.2));
+        self.warm.extend(found.map(|(key, contact)| Warm {
+            key: *key,
+            impulse: contact.impulse,
+            rub: contact.rub,
+        }));
+        self.warm.sort_unstable_by_key(|w| w.key);
         // What the tools feel is the sum of the impulses they gave.
-        let pushed = self.contacts.iter().map(|c| (c.a, c.normal * -c.impulse));
+        let pushed = self.contacts.iter().map(|c| (c.a, -c.total()));
         let pulled = self.ties[self.scene_ties..]
             .iter()
             .map(|t| (t.a, -t.impulse));
         for (anchor, impulse) in pushed.chain(pulled).filter(|x| x.1 != DVec3::ZERO) {
-            let Local::Frame(part, offset) = anchor.at else {
-                continue;
-            };
-            let Some(t) = stage
-                .model
-                .tools
-                .iter()
-                .position(|t| t.matter == anchor.matter)
-            else {
-                continue;
-            };
-            let poses = &self.poses[t];
-            let at = poses[part as usize].point(offset);
-            self.reactions[t] +=
-                stage.model.tools[t].grasper.at_tip(&poses[0], impulse, at) / stage.dt;
+            feel(&mut self.reactions, &self.poses, stage, &anchor, impulse);
         }
         Ok(())
     }
@@ -690,6 +778,13 @@ impl Group {
         worst(&mut self.correct, &outcome);
         if let Some(collisions) = &mut self.collisions {
             collisions.keep();
+            for contact in collisions.list.iter().filter(|c| c.total != DVec3::ZERO) {
+                for (k, (matter, part), sign) in [(0, contact.a, -1.0), (1, contact.b, 1.0)] {
+                    let anchor = Anchor::frame(matter, part, contact.at[k]);
+                    let impulse = contact.total * sign;
+                    feel(&mut self.reactions, &self.poses, stage, &anchor, impulse);
+                }
+            }
         }
         // Between here and the next `advance` nobody looks at velocities again.
         for k in 0..self.members.len() {
@@ -736,7 +831,7 @@ impl Group {
                 joint.memory = Memory::default();
             }
         }
-        self.warm.retain(|w| w.0 != m);
+        self.warm.retain(|w| w.key.0 != m);
     }
 
     /// True if a member has been frozen.
@@ -745,6 +840,22 @@ impl Group {
             .iter()
             .zip(&self.bad)
             .any(|(m, bad)| *m == matter && *bad >= PATIENCE)
+    }
+}
+
+/// Adds an impulse (N·s) on an anchor to what the instrument it is on feels at its tip; nothing if it is on none.
+fn feel(
+    reactions: &mut [DVec3],
+    poses: &[[Pose; PARTS]],
+    stage: &Stage<'_>,
+    anchor: &Anchor,
+    impulse: DVec3,
+) {
+    let tools = &stage.model.tools;
+    let tool = tools.iter().position(|t| t.matter == anchor.matter);
+    if let (Some(t), Local::Frame(part, offset)) = (tool, anchor.at) {
+        let at = poses[t][part as usize].point(offset);
+        reactions[t] += tools[t].grasper.at_tip(&poses[t][0], impulse, at) / stage.dt;
     }
 }
 

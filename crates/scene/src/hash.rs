@@ -65,10 +65,13 @@ impl Simulation {
                 }
             }
             group.bad.iter().for_each(|n| hash.count(u64::from(*n)));
-            for (matter, capsule, corners, impulse) in &group.warm {
-                hash.count(u64::from(matter.0) << 32 | u64::from(*capsule));
-                corners.iter().for_each(|n| hash.count(u64::from(*n)));
-                hash.number(*impulse);
+            for warm in &group.warm {
+                let (matter, probe, feature, nodes) = warm.key;
+                for n in [matter.0, probe, feature].iter().chain(&nodes) {
+                    hash.count(u64::from(*n));
+                }
+                hash.number(warm.impulse);
+                hash.vectors(&[warm.rub]);
             }
             for (capsule, triangle, side) in group.skins.iter().flat_map(|s| s.patch.sides()) {
                 hash.count(u64::from(*capsule) << 32 | u64::from(*triangle));

@@ -69,6 +69,8 @@ pub struct ContactInsight {
     pub normal: DVec3,
     /// Force on the tissue along the normal, N.
     pub force: f64,
+    /// Friction on it, N.
+    pub friction: DVec3,
 }
 
 /// What goes on inside. Only what was asked for is filled; its memory is used again.
@@ -116,12 +118,13 @@ impl Simulation {
         }
         if wanted.contacts {
             for group in &self.groups {
-                group.see_contacts(|contact, force| {
+                group.see_contacts(|contact, h| {
                     if let Some(point) = self.point(&contact.b) {
                         out.contacts.push(ContactInsight {
                             point,
                             normal: contact.normal,
-                            force,
+                            force: contact.impulse / h,
+                            friction: contact.rub / h,
                         });
                     }
                 });

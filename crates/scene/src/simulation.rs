@@ -10,7 +10,7 @@ use crate::{
 };
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
-use trocar_dynamics::{Budget, Crew, Local, MatterId, Nodes, Pull, State};
+use trocar_dynamics::{Budget, Crew, Joint, Local, MatterId, Nodes, Pull, State};
 use trocar_math::Pose;
 use trocar_soft::{Net, NodeFlags};
 use trocar_tools::{
@@ -43,6 +43,44 @@ pub struct Input {
     pub pulls: Vec<Pull>,
     /// Parameters to change before the step.
     pub changes: Vec<Change>,
+}
+
+/// What a joint bears.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct JointForce {
+    /// Greatest force by which one of its base joints holds, N.
+    pub held: f64,
+    /// Greatest moment by which one of its base joints holds, N·m.
+    pub turned: f64,
+    /// What drives it: N along a line, N·m about an axis.
+    pub driven: f64,
+    /// What its stop holds, likewise.
+    pub stopped: f64,
+}
+
+impl JointForce {
+    fn of(joint: &Joint) -> Self {
+        let memory = &joint.memory;
+        let mut force = Self::default();
+        if memory.h <= 0.0 {
+            return force;
+        }
+        let mut rows = memory.impulses.iter();
+        for base in &joint.bases {
+            let square: f64 = rows.by_ref().take(base.kind.rows()).map(|x| x * x).sum();
+            let most = if base.kind.is_rotational() {
+                &mut force.turned
+            } else {
+                &mut force.held
+            };
+            *most = most.max(square.sqrt() / memory.h);
+        }
+        for _ in &joint.controls {
+            force.stopped += rows.next().unwrap_or(&0.0) / memory.h;
+            force.driven += rows.next().unwrap_or(&0.0) / memory.h;
+        }
+        force
+    }
 }
 
 /// A running scene.
@@ -487,6 +525,14 @@ impl Simulation {
     /// Force on its tip in the last step, N.
     pub fn force(&self, t: usize) -> DVec3 {
         self.forces[t]
+    }
+
+    /// What a joint of the scene bore in the last substep; none if there is no such joint.
+    pub fn joint_force(&self, joint: usize) -> Option<JointForce> {
+        self.groups.iter().find_map(|group| {
+            let place = group.joint_index.binary_search(&joint).ok()?;
+            Some(JointForce::of(&group.joints[place]))
+        })
     }
 
     /// What it holds.

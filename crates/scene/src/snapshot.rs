@@ -3,7 +3,7 @@
 use crate::{
     Simulation,
     collisions::{Given, Rest},
-    group::Warm,
+    probes::Warm,
 };
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,7 @@ use trocar_collide::patch::Side;
 use trocar_dynamics::{Local, Nodes, State, TieKind, joint::Memory};
 use trocar_tools::{EndoscopeHandle, Grip, Handle, grasper::PARTS, grip::Hold};
 
-const MAGIC: &[u8; 8] = b"TROCSNP3";
+const MAGIC: &[u8; 8] = b"TROCSNP4";
 
 /// No grip bears more than this, N.
 const MAX_FORCE: f64 = 1e6;
@@ -48,7 +48,7 @@ struct GroupPart {
     bad: Vec<u32>,
     /// Sides of its surfaces.
     sides: Vec<Vec<Side>>,
-    /// Its contacts with instruments.
+    /// Contacts of its tissues with instruments and bodies.
     warm: Vec<Warm>,
     /// Its contacts between bodies.
     pressed: Vec<Given>,
@@ -192,12 +192,15 @@ impl Simulation {
                     && part.joints.len() == g.joints.len()
                     && (g.joints.iter().zip(&part.joints))
                         .all(|(joint, memory)| joint.can_remember(memory, MAX_IMPULSE))
-                    && part.warm.is_sorted_by_key(|w| (w.0, w.1, w.2))
-                    && part.warm.iter().all(|w| (0.0..=MAX_IMPULSE).contains(&w.3))
+                    && part.warm.is_sorted_by_key(|w| w.key)
+                    && part
+                        .warm
+                        .iter()
+                        .all(|w| (0.0..=MAX_IMPULSE).contains(&w.impulse) && is_impulse(&w.rub))
                     && part.bad.len() == g.members.len()
                     && part.sides.len() == g.skins.len()
                     && g.skins.iter().zip(&part.sides).all(|(skin, sides)| {
-                        let last = (tools.len() * PARTS, skin.patch.triangles().len());
+                        let last = (g.probes.len(), skin.patch.triangles().len());
                         are_sides(sides, last)
                     })
                     && match &g.collisions {
@@ -265,10 +268,9 @@ fn is_sound(nodes: &Nodes) -> bool {
             .all(|q| (q.length() - 1.0).abs() < 1e-6)
 }
 
-/// True if `sides` are sorted, within `last` (capsules, triangles), and each is a side.
-fn are_sides(sides: &[Side], (capsules, triangles): (usize, usize)) -> bool {
-    let known = |s: &Side| {
-        (s.0 as usize) < capsules && (s.1 as usize) < triangles && (s.2 == 1 || s.2 == -1)
-    };
+/// True if `sides` are sorted, within `last` (probes, triangles), and each is a side.
+fn are_sides(sides: &[Side], (probes, triangles): (usize, usize)) -> bool {
+    let known =
+        |s: &Side| (s.0 as usize) < probes && (s.1 as usize) < triangles && (s.2 == 1 || s.2 == -1);
     sides.iter().all(known) && sides.is_sorted_by(|a, b| (a.0, a.1) < (b.0, b.1))
 }

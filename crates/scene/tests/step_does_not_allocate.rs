@@ -66,6 +66,53 @@ fn a_warm_step_takes_no_memory() {
     pushing_and_pulling_a_gall_bladder_takes_no_memory();
     two_threads_take_no_memory_either();
     the_mouse_and_the_endoscope_take_no_memory();
+    bodies_on_tissue_take_no_memory();
+}
+
+/// Bodies of every form are drawn over a sheet, to and fro.
+fn bodies_on_tissue_take_no_memory() {
+    let mut text = String::from(
+        "trocar = 1\n[world]\nstep = 0.002\n[[sheet]]\nname = \"sheet\"\norigin = [-0.1, 0, -0.1]\nu = [0, 0, 0.2]\n\
+         v = [0.2, 0, 0]\nrows = 17\ncolumns = 17\nfixed = [{ ring = 0 }, { ring = 16 }]\n\
+         material = { mass = 0.001, damping = 0.05, stiffness = 60, memory = 10, friction = [0.5, 0.4] }\n",
+    );
+    let forms = [
+        "{ ball = 0.012 }",
+        "{ box = [0.015, 0.008, 0.012] }",
+        "{ cylinder = { half_length = 0.01, radius = 0.012 } }",
+        "{ hull = [[-0.02, -0.01, -0.02], [0.02, -0.01, -0.02], [0, -0.01, 0.02], [0, 0.02, 0]] }",
+    ];
+    for (k, form) in forms.iter().enumerate() {
+        let x = 0.045 * k as f64 - 0.07;
+        text += &format!(
+            "[[body]]\nname = \"{k}\"\nmass = 0.02\nposition = [{x}, 0.02, 0]\nform = {form}\n"
+        );
+    }
+    let mut simulation = common::built(&text);
+    let bodies = simulation
+        .model()
+        .bodies
+        .unwrap_or_else(|| panic!("there are bodies"));
+    let inputs: Vec<Input> = (0..600)
+        .map(|k| {
+            let mut input = simulation.idle_input();
+            let s = trocar_math::real::sin(f64::from(k) * std::f64::consts::TAU / 300.0);
+            for node in 0..4 {
+                let x = 0.045 * f64::from(node) - 0.07;
+                input.pulls.push(Pull {
+                    anchor: Anchor::node(bodies, node),
+                    target: DVec3::new(x, 0.005, 0.03 * s),
+                    force: 0.5,
+                });
+            }
+            input
+        })
+        .collect();
+    for _ in 0..3 {
+        allocations(&mut simulation, &inputs);
+    }
+    assert_eq!(allocations(&mut simulation, &inputs), 0);
+    assert!(simulation.report().contacts > 4, "it was a test of contact");
 }
 
 fn the_counter_counts() {

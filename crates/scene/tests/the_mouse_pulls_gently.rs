@@ -328,3 +328,53 @@ proptest! {
         }
     }
 }
+
+/// A link on a hinge, drawn against a wall (B57): the wall and the hinge hold, the hand gives way.
+#[test]
+fn a_jointed_body_is_dragged_to_a_wall_and_no_farther() {
+    let text = "trocar = 1\n[world]\nstep = 0.002\n\
+        [[body]]\nname = \"wall\"\nmotion = \"static\"\nposition = [0.3, -0.2, 0]\nhalf_extents = [0.05, 0.5, 0.5]\n\
+        [[body]]\nname = \"upper\"\nmass = 0.3\nposition = [0, -0.1, 0]\nhalf_extents = [0.02, 0.1, 0.02]\n\
+        [[body]]\nname = \"lower\"\nmass = 0.2\nposition = [0, -0.3, 0]\nhalf_extents = [0.02, 0.1, 0.02]\n\
+        [[joint]]\nkind = \"ball\"\nb = { body = \"upper\" }\na = {}\nat = [0, 0, 0]\n\
+        [[joint]]\nkind = \"hinge\"\na = { body = \"upper\" }\nb = { body = \"lower\" }\nat = [0, -0.2, 0]\naxis = [0, 0, 1]\n";
+    let mut simulation = built(text);
+    let bodies = simulation.model().bodies.unwrap();
+    let tip = |at: f64| Anchor::frame(bodies, 1, DVec3::Y * at);
+    let joint = [
+        Anchor::frame(bodies, 0, DVec3::new(0.0, -0.1, 0.0)),
+        Anchor::frame(bodies, 1, DVec3::new(0.0, 0.1, 0.0)),
+    ];
+    let force = 20.0;
+    let mut input = simulation.idle_input();
+    input.pulls.push(Pull {
+        anchor: tip(-0.1),
+        target: DVec3::new(0.6, -0.25, 0.0),
+        force,
+    });
+    let tolerance = simulation.model().rules.tolerance;
+    let mut fastest = 0.0_f64;
+    for k in 0..1500 {
+        let before = simulation.state().nodes[bodies.index()].velocity[1];
+        simulation.step(&input);
+        let after = simulation.state().nodes[bodies.index()].velocity[1];
+        fastest = fastest.max(after.length());
+        let [a, b] = joint.map(|x| simulation.point(&x).unwrap());
+        let apart = a.distance(b);
+        assert!(
+            apart <= 4.0 * tolerance,
+            "step {k}: the hinge is {apart} m apart"
+        );
+        // What the hand gives in a step is no more than its force.
+        let given = (after.length() - before.length()) * 0.2 / input.dt;
+        assert!(k < 20 || given < 3.0 * force, "step {k}: {given} N");
+        let corner = simulation.point(&Anchor::frame(bodies, 1, DVec3::new(0.02, -0.1, 0.0)));
+        let deep = corner.unwrap().x - 0.25;
+        assert!(deep < 5e-4, "step {k}: {deep} m inside the wall");
+    }
+    let end = simulation.point(&tip(-0.1)).unwrap();
+    assert!(end.x > 0.18, "it reached the wall: {end}");
+    let rest = simulation.state().nodes[bodies.index()].velocity[1].length();
+    assert!(rest < 0.02, "it rests there: {rest} m/s");
+    assert!(fastest < 3.0, "never thrown: {fastest} m/s");
+}

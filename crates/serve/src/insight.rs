@@ -115,6 +115,7 @@ mod tests {
                 force: -2.0,
             }],
             contacts: vec![ContactInsight {
+                friction: DVec3::ZERO,
                 point: DVec3::X,
                 normal: DVec3::Y,
                 force: f64::INFINITY,

@@ -4,7 +4,7 @@ use crate::machine::Machine;
 use serde::Serialize;
 use std::{collections::BTreeMap, path::Path, time::Duration};
 use trocar_math::statistics::quantile;
-use trocar_scene::{Event, Simulation, Stage, StepReport, recording::BUILD};
+use trocar_scene::{Event, JointForce, Simulation, Stage, StepReport, recording::BUILD};
 
 /// More steps than this are counted but not kept for the quantiles.
 const MAX_SAMPLES: usize = 2_000_000;
@@ -29,6 +29,14 @@ struct Quantiles {
     p99: f64,
 }
 
+/// What a joint with a name bears at the end.
+#[derive(Serialize)]
+struct JointEntry<'a> {
+    name: &'a str,
+    #[serde(flatten)]
+    force: JointForce,
+}
+
 #[derive(Serialize)]
 struct Document<'a> {
     build: &'static str,
@@ -47,6 +55,7 @@ struct Document<'a> {
     steps_not_converged: u64,
     worst_position_error_metres: f64,
     worst_velocity_error: f64,
+    joints: Vec<JointEntry<'a>>,
     events: &'a [Event],
     final_hash: String,
 }
@@ -134,10 +143,22 @@ impl Gathered {
             steps_not_converged: self.unconverged,
             worst_position_error_metres: self.worst_aim,
             worst_velocity_error: self.worst_correct,
+            joints: joints(simulation),
             events: &self.events,
             final_hash: format!("{:016x}", simulation.hash()),
         })
     }
+}
+
+fn joints(simulation: &Simulation) -> Vec<JointEntry<'_>> {
+    let names = simulation.model().joint_names.iter().enumerate();
+    let named = names.filter(|(_, name)| !name.is_empty());
+    named
+        .filter_map(|(k, name)| {
+            let force = simulation.joint_force(k)?;
+            Some(JointEntry { name, force })
+        })
+        .collect()
 }
 
 /// Writes a file whole or not at all.

@@ -37,6 +37,8 @@ const HIDDEN = 3000;
 
 const SHADOW_TEXELS = 1024;
 const BACKGROUND = 0x070405;
+/** Behind bodies without tissue: a workshop, where edges are seen against grey. */
+const WORKSHOP = 0x2b323b;
 
 /** The lamp sits beside the lens, far enough that the shadow of a tip shows how deep it is, m. */
 const LAMP = new Vector3(-0.0055, 0.0075, 0.001);
@@ -127,6 +129,8 @@ export class View {
     this.scene = scene;
     this.frame = null;
     this.inside.show(null, NOTHING);
+    const bare = scene.tissues.length === 0 && scene.scenery.length === 0;
+    this.renderer.setClearColor(bare ? WORKSHOP : BACKGROUND);
     this.orbit.place(scene.camera, scene.endoscope !== null);
     this.build();
   }

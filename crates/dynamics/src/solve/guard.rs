@@ -42,15 +42,10 @@ impl Workspace {
     /// Leaves components as they were whose velocities could only be made right by throwing them: what is led somewhere it
     /// can't go, like a chain that is pulled straight.
     pub(super) fn restrain(&mut self) {
-        let Self {
-            plan,
-            movers,
-            press,
-            ..
-        } = self;
-        if press.is_shared() {
+        if self.is_pressed() {
             return;
         }
+        let Self { plan, movers, .. } = self;
         for component in plan.components.iter().filter(|c| c.progress.rounds > 0) {
             let led = component.blocks.iter().flat_map(|b| {
                 let what = plan.blocks[*b as usize].what;
@@ -126,7 +121,7 @@ impl Workspace {
             }
             // What gives way or is pressed can't be right; only if it is led astray would a shorter substep help.
             let beyond = |most: f64| p.error.is_nan() || p.error > most;
-            let torn = p.gave_way || self.press.is_shared();
+            let torn = p.gave_way || self.press.is_shared() || !self.contacts.is_empty();
             let astray = beyond(tolerance) && (!torn || beyond(2.0 * p.first));
             let sweeps = !matches!(component.method, Some(Method::Graph | Method::System));
             if level != Level::Velocity {
@@ -154,13 +149,15 @@ impl Workspace {
                     plain &= mover.plain;
                     whirled |= mover.is_whirled();
                 }
-                // What has given way is drawn together by a force, and that does work; sweeps cut short leave repairs to do.
-                let told =
-                    !component.driven && !p.gave_way && !(component.mean && sweeps && !p.settled);
-                let gained = given.is_nan() || (told && given > most);
+                // What has given way is drawn together by a force, and that does work; sweeps cut short leave repairs to do;
+                // and tissue that is pressed together gives back what it was pressed with.
+                let unfinished = component.mean && sweeps && !p.settled;
+                let worked = component.driven || p.gave_way || !self.contacts.is_empty();
+                let gained = given.is_nan() || (!worked && !unfinished && given > most);
                 outcome.wild |= plain && (whirled || gained);
                 // Contacts take energy, but only they know how much.
-                let alone = plain && !component.driven && self.press.is_empty();
+                let untouched = self.press.is_empty() && self.contacts.is_empty();
+                let alone = plain && !component.driven && untouched;
                 component.allowed = alone.then_some(allowed);
             }
         }

@@ -199,7 +199,7 @@ impl Workspace {
 /// What touches what.
 #[derive(Default)]
 pub struct Touches<'a> {
-    /// Hulls and tissue.
+    /// Hulls or bodies, and tissue.
     pub tissue: &'a mut [Contact],
     /// Rigid bodies.
     pub bodies: &'a mut [BodyContact],
@@ -229,11 +229,10 @@ pub fn aim(
     loop {
         workspace.share(level);
         let tied = workspace.round(level, budget.position);
-        let touched = workspace.sweep_contacts(touches.tissue, level, budget);
+        let (touched, all_touch) = workspace.sweep_contacts(touches.tissue, level);
         let pressed = workspace.sweep_bodies(touches.crew) * h;
         outcome.error = tied.max(touched).max(pressed);
-        outcome.converged =
-            tied <= budget.position && touched <= budget.depth && pressed <= budget.press;
+        outcome.converged = tied <= budget.position && all_touch && pressed <= budget.press;
         let alone = touches.tissue.is_empty() && workspace.press.is_empty();
         let most = match workspace.plan.rows == 0 && touches.tissue.is_empty() {
             true => sweeps,
@@ -244,12 +243,15 @@ pub fn aim(
             break;
         }
         outcome.iterations += 1;
+        if !touches.tissue.is_empty() && touched > 0.0 {
+            workspace.unsettle();
+        }
     }
     workspace.press.finish();
     if budget.shock > 0 {
         workspace.press.carry();
     }
-    if workspace.press.is_shared() && !outcome.converged {
+    if workspace.is_pressed() && !outcome.converged {
         // Joints have the last word: what is left is better left to contacts, which only push.
         workspace.share(level);
         for _ in 0..LAST_ROUNDS {

@@ -15,9 +15,6 @@ use trocar_collide::rigid::{Form, Shape};
 use trocar_dynamics::{Bodies, Kinematic, MassNode, MatterId, Nodes, Turning};
 use trocar_math::{Pose, rotation};
 
-/// Most friction: more is glue.
-const MOST_FRICTION: f64 = 100.0;
-
 /// A body made ready: what the model is told of it.
 struct Ready {
     pose: Pose,
@@ -166,14 +163,7 @@ fn ready<'a>(
             ));
         }
     }
-    let [sticking, sliding] = item.friction;
-    if !(0.0..=MOST_FRICTION).contains(&sticking) || !(0.0..=sticking).contains(&sliding) {
-        return Err(check.error(
-            &["friction".into()],
-            format!("friction of {sticking} and {sliding} is impossible"),
-            "Give static and dynamic friction: 0 to 100, the second no greater than the first.",
-        ));
-    }
+    check.friction(item.friction, &["friction".into()])?;
     let form = form(&check, item)?;
     let solid = Solid::new(&check, scene, &form, dynamic)?;
     let node = if dynamic {

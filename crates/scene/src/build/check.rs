@@ -12,6 +12,9 @@ pub const MASSES: std::ops::RangeInclusive<f64> = 1e-9..=1e3;
 /// Smallest half extent of a body, m: the moments of inertia are its squares.
 pub const LEAST_EXTENT: f64 = 1e-6;
 
+/// Most friction: more is glue.
+const MOST_FRICTION: f64 = 100.0;
+
 /// Checks the numbers of one table of an array.
 pub struct Checker<'a> {
     /// The file it stands in.
@@ -98,6 +101,18 @@ impl Checker<'_> {
             at,
             format!("a mass of {value:?} kg is not between {least:e} and {most}"),
             "Masses are in kg: a gram is 0.001.",
+        ))
+    }
+
+    /// Static and dynamic coefficient of friction.
+    pub fn friction(&self, [sticking, sliding]: [f64; 2], at: &[Key]) -> Result<(), SceneError> {
+        if (0.0..=MOST_FRICTION).contains(&sticking) && (0.0..=sticking).contains(&sliding) {
+            return Ok(());
+        }
+        Err(self.error(
+            at,
+            format!("friction of {sticking} and {sliding} is impossible"),
+            "Give static and dynamic friction: 0 to 100, the second no greater than the first.",
         ))
     }
 

@@ -27,6 +27,12 @@ impl Model {
         );
         let joined = self.joints.iter().flat_map(Joint::anchors);
         let ends = ends.chain(joined.map(|[a, b]| (a.matter.index(), b.matter.index())));
+        // What may touch is stepped together: each pushes the other.
+        let touching = self
+            .bodies
+            .filter(|m| self.colliders.iter().any(|c| c.at.0 == *m));
+        let tissues = self.tissues.iter().map(|t| t.matter.index());
+        let ends = ends.chain(tissues.filter_map(|t| touching.map(|bodies| (bodies.index(), t))));
         for (a, b) in ends.filter(|(a, b)| *a >= first && *b >= first) {
             let (a, b) = (find(&leader, a), find(&leader, b));
             leader[a.max(b)] = a.min(b);

@@ -1,9 +1,11 @@
 //! Instruments.
 
-use super::{Item, Model, Tool, check::Checker, items};
+use super::{Collider, Item, Model, Tool, check::Checker, items};
 use crate::load::{Scene, SceneError};
 use glam::DVec3;
+use trocar_collide::rigid::{Form, Shape};
 use trocar_dynamics::{Kinematic, Nodes};
+use trocar_math::{Pose, rotation};
 use trocar_tools::{Grasper, Handle, Limits, grasper, trocar};
 
 impl Model {
@@ -72,13 +74,46 @@ impl Model {
                 Nodes::at_rest(&frames, &[]),
             );
             debug_assert_eq!(frames.len(), grasper::PARTS);
+            check.friction(item.friction, &["friction".into()])?;
+            for (part, form) in forms(&grasper).into_iter().enumerate() {
+                let shape = Shape::new(&form)
+                    .map_err(|e| check.error(&[], e.to_string(), "Correct its sizes."))?;
+                self.colliders.push(Collider {
+                    at: (matter, part as u32),
+                    shape,
+                    friction: item.friction,
+                    restitution: 0.0,
+                });
+            }
             self.tools.push(Tool {
                 name: item.name.clone(),
                 matter,
                 grasper,
                 start,
+                friction: item.friction,
             });
         }
         Ok(())
     }
+}
+
+/// The hulls of shaft and jaws, each in its own frame, as bodies meet them. The shaft is as long as it can reach into the
+/// body; what of it is still outside touches nothing there.
+fn forms(grasper: &Grasper) -> [Form; grasper::PARTS] {
+    let along = |from: f64, to: f64, radius: f64| {
+        let upright = rotation::from_axis_angle(DVec3::X, std::f64::consts::FRAC_PI_2);
+        let pose = Pose::new(DVec3::Z * (0.5 * (from + to)), upright);
+        let form = Form::Capsule {
+            half_length: 0.5 * (to - from),
+            radius,
+        };
+        Form::Compound(vec![(pose, form)])
+    };
+    let radius = grasper.jaw_radius;
+    let jaw = along(radius, grasper.jaw_length - radius, radius);
+    [
+        along(-grasper.limits.depth[1], 0.0, grasper.shaft_radius),
+        jaw.clone(),
+        jaw,
+    ]
 }

@@ -1,8 +1,8 @@
 //! Joints.
 
-use super::{Item, Model, check::Checker, items};
+use super::{Item, Model, Timetable, check::Checker, items};
 use crate::{
-    file::{BaseName, CurveSpec, DriveSpec, JointKind, JointSpec, SurfaceSpec},
+    file::{BaseName, CurveSpec, DriveSpec, JointKind, JointSpec, SurfaceSpec, Timed},
     load::{Scene, SceneError},
 };
 use glam::{DMat3, DQuat, DVec3};
@@ -34,6 +34,13 @@ impl Model {
             {
                 self.part(base.a, base.b);
             }
+            if let Some(points) = timed(&check, item)? {
+                self.timetables.push(Timetable {
+                    joint: self.joints.len(),
+                    control: 0,
+                    points,
+                });
+            }
             self.joints.push(joint);
             self.joint_names.push(item.name.clone());
         }
@@ -43,20 +50,30 @@ impl Model {
         }
         self.apart.sort_unstable();
         self.apart.dedup();
+        self.apart_from_tissue.sort_unstable();
+        self.apart_from_tissue.dedup();
         Ok(())
     }
 
-    /// Bodies that a joint joins do not collide.
+    /// What a joint joins does not collide: neither two bodies, nor a body and a tissue.
     fn part(&mut self, a: Anchor, b: Anchor) {
+        // Colliders stand in the order of their matter and nodes.
         let collider = |anchor: Anchor| match anchor.at {
             Local::Frame(node, _) => self
                 .colliders
-                .iter()
-                .position(|c| c.at == (anchor.matter, node)),
+                .binary_search_by_key(&(anchor.matter, node), |c| c.at)
+                .ok()
+                .map(|c| c as u32),
             _ => None,
         };
-        if let (Some(a), Some(b)) = (collider(a), collider(b)) {
-            self.apart.push((a.min(b) as u32, a.max(b) as u32));
+        let first = self.matters.len() - self.tissues.len();
+        let tissue = |anchor: Anchor| (anchor.matter.index() >= first).then_some(anchor.matter);
+        match (collider(a), collider(b), tissue(a), tissue(b)) {
+            (Some(a), Some(b), ..) => self.apart.push((a.min(b), a.max(b))),
+            (Some(c), None, None, Some(t)) | (None, Some(c), Some(t), None) => {
+                self.apart_from_tissue.push((c, t));
+            }
+            _ => {}
         }
     }
 
@@ -326,24 +343,51 @@ fn curve(spec: &CurveSpec, axes: DQuat) -> Curve {
     }
 }
 
+/// The timetable of a joint's drive, if its target changes.
+fn timed(check: &Checker<'_>, spec: &JointSpec) -> Result<Option<Vec<[f64; 2]>>, SceneError> {
+    let target = match &spec.drive {
+        Some(DriveSpec::Speed(s)) => &s.target,
+        Some(DriveSpec::Servo(s)) => &s.target,
+        _ => return Ok(None),
+    };
+    let Timed::Points(points) = target else {
+        return Ok(None);
+    };
+    let rising = points.is_sorted_by(|a, b| a[0] < b[0]);
+    let sound = |p: &[f64; 2]| (0.0..=1e9).contains(&p[0]) && p[1].abs() <= 1e12;
+    if points.is_empty() || !rising || !points.iter().all(sound) {
+        return Err(check.error(
+            &["drive".into()],
+            "a target that changes is a list of [time, target], times ascending from 0 on",
+            "Sort its times, and let none be there twice.",
+        ));
+    }
+    Ok(Some(points.clone()))
+}
+
 fn drive(check: &Checker<'_>, spec: &DriveSpec) -> Result<Drive, SceneError> {
-    let (drive, numbers) = match *spec {
-        DriveSpec::Force(force) => (Drive::Force(force), vec![force.abs()]),
+    // What changes with time is at its first target to begin with.
+    let first = |target: &Timed| match target {
+        Timed::Always(target) => *target,
+        Timed::Points(points) => points.first().map_or(0.0, |p| p[1]),
+    };
+    let (drive, numbers) = match spec {
+        DriveSpec::Force(force) => (Drive::Force(*force), vec![force.abs()]),
         DriveSpec::Speed(s) => (
             Drive::Speed {
-                target: s.target,
+                target: first(&s.target),
                 most: s.most,
             },
-            vec![s.target.abs(), s.most],
+            vec![first(&s.target).abs(), s.most],
         ),
         DriveSpec::Servo(s) => (
             Drive::Servo {
-                target: s.target,
+                target: first(&s.target),
                 stiffness: s.stiffness,
                 damping: s.damping,
                 most: s.most,
             },
-            vec![s.target.abs(), s.stiffness, s.damping, s.most],
+            vec![first(&s.target).abs(), s.stiffness, s.damping, s.most],
         ),
         DriveSpec::Spring(s) => (
             Drive::Spring {

@@ -19,6 +19,7 @@ use crate::{
     simulation::MAX_ITERATIONS,
 };
 use glam::{DQuat, DVec3};
+use std::collections::BTreeMap;
 use trocar_collide::rigid::Shape;
 use trocar_dynamics::{
     Anchor, Joint, Kinematic, Local, Matter, MatterId, Method, Nodes, Tie, Turning,
@@ -51,6 +52,8 @@ pub struct Tissue {
     pub source: Option<String>,
     /// Force at which a grasped point tears out, N.
     pub bears: f64,
+    /// Static and dynamic coefficient of friction; none if it does not say.
+    pub friction: Option<[f64; 2]>,
     /// Index of its first surface node; central nodes come before.
     pub first: u32,
     /// Its surface, over all its nodes.
@@ -70,6 +73,35 @@ pub struct Tool {
     pub grasper: Grasper,
     /// Where the hand holds it at the start.
     pub start: Handle,
+    /// Static and dynamic coefficient of friction.
+    pub friction: [f64; 2],
+}
+
+/// Where a drive is to be, and when.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Timetable {
+    /// Which joint.
+    pub joint: usize,
+    /// Which of its controls.
+    pub control: usize,
+    /// Time (s, ascending) and target (rad, m, rad/s or m/s).
+    pub points: Vec<[f64; 2]>,
+}
+
+impl Timetable {
+    /// The target at a time, s: straight from point to point; before the first that of the first, after the last that of
+    /// the last.
+    pub fn at(&self, time: f64) -> f64 {
+        let next = self.points.partition_point(|p| p[0] <= time);
+        match (
+            next.checked_sub(1).and_then(|i| self.points.get(i)),
+            self.points.get(next),
+        ) {
+            (Some([t0, a]), Some([t1, b])) => a + (b - a) * ((time - t0) / (t1 - t0)),
+            (Some([_, only]), None) | (None, Some([_, only])) => *only,
+            (None, None) => 0.0,
+        }
+    }
 }
 
 /// The endoscope of the model.
@@ -163,10 +195,12 @@ pub struct Model {
     pub bodies: Option<MatterId>,
     /// How the bodies look: those that go their own way first.
     pub looks: Vec<BodyLook>,
-    /// What they are to collisions.
+    /// What instruments and bodies are to collisions.
     pub colliders: Vec<Collider>,
     /// Pairs of colliders that do not collide, in ascending order.
     pub apart: Vec<(u32, u32)>,
+    /// Colliders and tissues that do not collide, likewise.
+    pub apart_from_tissue: Vec<(u32, MatterId)>,
     /// How joints and contacts are solved.
     pub rules: Rules,
     /// Names of the particles; their nodes come after those of the bodies.
@@ -179,12 +213,16 @@ pub struct Model {
     pub joints: Vec<Joint>,
     /// Their names.
     pub joint_names: Vec<String>,
+    /// Drives of joints whose target changes with time.
+    pub timetables: Vec<Timetable>,
     /// Hyper nodes of the scene.
     pub hypers: Vec<Hyper>,
     /// Connected matter.
     pub groups: Vec<Connected>,
     /// The scene files, with materials as they are now: what tissues are made of anew when one changes.
     plan: Scene,
+    /// Where each body stands in `looks` and each particle in `particles`: joints name them, and there may be many.
+    by_name: BTreeMap<String, usize>,
     /// Tissues whose material is not the scene's, as they were.
     originals: Vec<Original>,
     /// Bounds of the groups as they were.
@@ -261,12 +299,15 @@ impl Model {
             looks: Vec::new(),
             colliders: Vec::new(),
             apart: Vec::new(),
+            apart_from_tissue: Vec::new(),
+            by_name: BTreeMap::new(),
             rules: Rules::new(&world),
             particles: Vec::new(),
             backdrops: Vec::new(),
             ties: Vec::new(),
             joints: Vec::new(),
             joint_names: Vec::new(),
+            timetables: Vec::new(),
             hypers: Vec::new(),
             groups: Vec::new(),
             plan: Scene {
@@ -282,6 +323,9 @@ impl Model {
         model.add_tools(scene)?;
         model.add_fixtures(scene)?;
         model.add_bodies(scene, model.rules.turning)?;
+        let looks = model.looks.iter().map(|l| &l.name).enumerate();
+        let named = looks.chain(model.particles.iter().enumerate());
+        model.by_name = named.map(|(i, name)| (name.clone(), i)).collect();
         model.add_tissues(scene)?;
         model.add_ties(scene)?;
         model.add_joints(scene)?;
@@ -371,6 +415,7 @@ impl Model {
                 look: draft.look,
                 source: draft.source.clone(),
                 bears: draft.bears,
+                friction: draft.friction,
                 first: draft.parts.frames.len() as u32,
                 triangles,
                 elements,

@@ -93,6 +93,7 @@ impl Model {
         }
         for (t, material) in wanted {
             self.tissues[*t].bears = material.bears;
+            self.tissues[*t].friction = material.friction;
             let matter = self.tissues[*t].matter;
             self.tissues[*t].elements = self.net(matter).map_or(0, Net::element_count);
         }
@@ -155,6 +156,7 @@ impl Model {
 fn still(material: &MaterialSpec) -> MaterialSpec {
     MaterialSpec {
         bears: 0.0,
+        friction: None,
         gravity: false,
         source: None,
         ..material.clone()

@@ -96,10 +96,12 @@ impl Model {
         }
         let bodies = self.bodies.unwrap_or(MatterId::WORLD);
         if let Some(name) = &spec.body {
+            // A particle may have the name.
             let look = self
-                .looks
-                .iter()
-                .find(|b| b.name == *name)
+                .by_name
+                .get(name)
+                .and_then(|i| self.looks.get(*i))
+                .filter(|look| look.name == *name)
                 .ok_or_else(|| unknown("body", name))?;
             let (matter, node) = look.at;
             let own = pose(&self.start[matter.index()], node as usize);
@@ -114,10 +116,10 @@ impl Model {
             return Ok(Anchor::frame(matter, node, at));
         }
         if let Some(name) = &spec.particle {
-            let node = self
-                .particles
-                .iter()
-                .position(|p| p == name)
+            let node = *self
+                .by_name
+                .get(name)
+                .filter(|i| self.particles.get(**i).is_some_and(|p| p == name))
                 .ok_or_else(|| unknown("particle", name))?;
             let frames = self.start[bodies.index()].frames();
             return Ok(Anchor::node(bodies, (frames + node) as u32));

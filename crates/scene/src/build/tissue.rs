@@ -21,6 +21,7 @@ pub struct Draft<'a> {
     pub look: Look,
     pub source: Option<String>,
     pub bears: f64,
+    pub friction: Option<[f64; 2]>,
     /// Rings, or rows of a sheet: nodes in each, and how many there are.
     around: usize,
     rings: usize,
@@ -71,6 +72,7 @@ impl<'a> Draft<'a> {
             look: item.look,
             source: item.material.source.clone(),
             bears: item.material.bears,
+            friction: item.material.friction,
             around: item.around,
             rings: item.rings,
             selected: &item.fixed,
@@ -111,6 +113,7 @@ impl<'a> Draft<'a> {
             look: spec.look,
             source: spec.material.source.clone(),
             bears: spec.material.bears,
+            friction: spec.material.friction,
             around: spec.columns,
             rings: spec.rows,
             selected: &spec.fixed,
@@ -450,6 +453,9 @@ fn material(check: &Checker<'_>, spec: &MaterialSpec) -> Result<Material, SceneE
             "the source is empty",
             "Say where the constants were measured, or leave it out.",
         ));
+    }
+    if let Some(friction) = spec.friction {
+        check.friction(friction, &at("friction"))?;
     }
     let constants = [
         ("damping", spec.damping),

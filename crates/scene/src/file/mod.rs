@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 pub use rigid::{
     BaseName, Body, CurveSpec, DriveSpec, FormSpec, JointKind, JointSpec, MeshSpec, Motion,
-    PartSpec, Particle, PidSpec, RodSpec, ServoSpec, SpeedSpec, SpringSpec, SurfaceSpec,
+    PartSpec, Particle, PidSpec, RodSpec, ServoSpec, SpeedSpec, SpringSpec, SurfaceSpec, Timed,
 };
 pub use tissue::{
     Ball, Couple, LawSpec, MaterialSpec, NetSpec, Ring, Select, SheetTissue, TubeTissue,

@@ -242,8 +242,19 @@ pub enum SurfaceSpec {
     Torus([f64; 2]),
 }
 
+/// A target: a number, or times and numbers.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Timed {
+    /// The same at all times.
+    Always(f64),
+    /// Points of [time in s, target], times ascending: straight from one to the next, constant before the first and after
+    /// the last.
+    Points(Vec<[f64; 2]>),
+}
+
 /// What drives a joint along what it leaves free: N and m, or N·m and rad.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum DriveSpec {
     /// A constant force.
@@ -259,21 +270,21 @@ pub enum DriveSpec {
 }
 
 /// Holds a speed.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SpeedSpec {
-    /// rad/s or m/s.
-    pub target: f64,
+    /// rad/s or m/s; or a list of [time in s, target].
+    pub target: Timed,
     /// Greatest force, ≥ 0.
     pub most: f64,
 }
 
 /// Draws to a place.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ServoSpec {
-    /// rad or m.
-    pub target: f64,
+    /// rad or m; or a list of [time in s, target].
+    pub target: Timed,
     /// N·m/rad or N/m, > 0.
     pub stiffness: f64,
     /// N·m·s/rad or N·s/m, ≥ 0. Default: 0.

@@ -152,6 +152,10 @@ pub struct MaterialSpec {
     /// Dampers from ring to ring of a pipe, N·s/m, ≥ 0. Default: 0, none.
     #[serde(default)]
     pub brace: f64,
+    /// Static and dynamic coefficient of friction, ≥ 0; that of a pair is the geometric mean. Left out: 0.4 and 0.3 with
+    /// bodies, and instruments slip on it.
+    #[serde(default)]
+    pub friction: Option<[f64; 2]>,
     /// Gravity acts on it. Default: true.
     #[serde(default = "yes")]
     pub gravity: bool,

@@ -58,6 +58,14 @@ pub struct Instrument {
     /// How much pull the jaws hold, N. Default: 8.
     #[serde(default = "grip_force")]
     pub grip_force: f64,
+    /// Static and dynamic coefficient of friction, ≥ 0; that of a pair is the geometric mean. It counts against bodies, and
+    /// against tissues that give their own. Default: 0.3 and 0.25.
+    #[serde(default = "smooth")]
+    pub friction: [f64; 2],
+}
+
+fn smooth() -> [f64; 2] {
+    [0.3, 0.25]
 }
 
 fn jaw() -> f64 {

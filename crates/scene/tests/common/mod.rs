@@ -113,7 +113,7 @@ pub fn theatre() -> Scene {
              [[pipe]]\nname = \"duct\"\npath = [[0.2, -0.2, 0], [0.3, -0.2, 0]]\nradii = [[0.01, 0.01]]\n\
              rings = 10\naround = 10\nfixed = [{ ring = 0 }, { ring = 9 }]\n\
              material = { mass = 0.0005, damping = 0.1, stiffness = 60, memory = 10, centre_stiffness = 50, brace = 0.01 }\n\
-             [[body]]\nname = \"box\"\nmass = 0.02\nhalf_extents = [0.01, 0.01, 0.01]\nposition = [-0.2, -0.01, 0.05]\n\
+             [[body]]\nname = \"box\"\ncollide = false\nmass = 0.02\nhalf_extents = [0.01, 0.01, 0.01]\nposition = [-0.2, -0.01, 0.05]\n\
              [[particle]]\nname = \"bead\"\nmass = 0.005\nposition = [-0.2, -0.05, 0.05]\n\
              [[tie]]\na = { tissue = \"sheet 0\", node = 899 }\nb = { body = \"box\", at = [0, 0.01, 0] }\n\
              [[tie]]\na = { body = \"box\", at = [0, -0.01, 0] }\nb = { particle = \"bead\" }\nlength = 0.03\n";

@@ -1,0 +1,235 @@
+//! What may touch tissue: the hulls of instruments, and the convex pieces of bodies.
+
+use crate::build::{Model, pose};
+use glam::DVec3;
+use serde::{Deserialize, Serialize};
+use trocar_collide::{
+    Capsule, Hull, Probe, Touch,
+    rigid::{Kind, Shape},
+};
+use trocar_dynamics::{Anchor, Budget, Contact, Local, MatterId, Nodes};
+use trocar_math::Pose;
+
+/// Tissue this near (m) to a hull is watched although the hull alone would not reach it in the substep: tissue moves as
+/// well.
+pub const WATCH: f64 = 1e-3;
+
+/// Nothing is looked for farther than this, m, however fast it moves.
+const FARTHEST: f64 = 0.2;
+
+/// Share of an overlap with a body that is undone in one substep. The rest follows: undone at once, it would be a blow.
+const RECOVERY: f64 = 0.05;
+
+/// How far the surface of a tissue yields at a point, m/N: a tenth of a millimetre under a fifth of a newton.
+const GIVE: f64 = 5e-4;
+
+/// Faster than this, m/s, a point slides.
+const SLIDING: f64 = 5e-4;
+
+/// A contact of the last substep. One that goes on starts from its impulses; without that, contacts that share nodes would
+/// take many sweeps to agree anew, and friction would forget what it holds.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Warm {
+    /// Which contact: tissue, probe, feature of the probe, nodes of the tissue.
+    pub key: Key,
+    /// Impulse along the normal, N·s.
+    pub impulse: f64,
+    /// Impulse of friction, N·s.
+    pub rub: DVec3,
+}
+
+/// Which contact it is: tissue, probe, feature of the probe, nodes of the tissue.
+pub type Key = (MatterId, u32, u32, [u32; 3]);
+
+/// A convex piece of a collider.
+#[derive(Clone, Copy, Debug)]
+struct Piece {
+    collider: u32,
+    part: u32,
+}
+
+/// All that may touch the tissues of a group: the instruments' hulls first, in their order, then pieces of bodies.
+#[derive(Default)]
+pub struct Probes {
+    /// Where they are now.
+    pub list: Vec<Probe>,
+    tools: usize,
+    pieces: Vec<Piece>,
+}
+
+/// How a body moves.
+struct Motion<'a> {
+    nodes: &'a Nodes,
+    node: usize,
+}
+
+impl Probes {
+    /// Of a group that holds the bodies that move by themselves, or does not. `parts` is the number of hulls of an
+    /// instrument.
+    pub fn new(model: &Model, with_bodies: bool, parts: usize) -> Self {
+        let mut pieces = Vec::new();
+        for (c, collider) in model.colliders.iter().enumerate() {
+            let matter = Some(collider.at.0);
+            if matter == model.fixtures || (with_bodies && matter == model.bodies) {
+                // Of a mesh nothing touches tissue: it has no inside that could say which side of a thin wall is the right
+                // one.
+                let solid = |part: &u32| {
+                    let piece = collider.shape.piece(*part, &Pose::IDENTITY);
+                    piece.kind() != Kind::Surface
+                };
+                let parts = (0..collider.shape.piece_count()).filter(solid);
+                pieces.extend(parts.map(|part| Piece {
+                    collider: c as u32,
+                    part,
+                }));
+            }
+        }
+        Self {
+            list: Vec::new(),
+            tools: model.tools.len() * parts,
+            pieces,
+        }
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.tools + self.pieces.len()
+    }
+
+    /// Puts all where they are; `motion` is how far instruments move (m) before the next time, bodies move for `seconds`.
+    pub fn place<'n>(
+        &mut self,
+        model: &Model,
+        capsules: &[Capsule],
+        motion: f64,
+        share: impl Fn(MatterId) -> &'n Nodes,
+        seconds: f64,
+    ) {
+        self.list.clear();
+        self.list.extend(capsules.iter().map(|c| Probe {
+            hull: Hull::Capsule(*c),
+            margin: motion,
+        }));
+        let fall = model.gravity.length() * seconds;
+        for piece in &self.pieces {
+            let collider = &model.colliders[piece.collider as usize];
+            let (matter, node) = collider.at;
+            let moves = Motion {
+                nodes: share(matter),
+                node: node as usize,
+            };
+            let falls = if Some(matter) == model.bodies {
+                fall
+            } else {
+                0.0
+            };
+            let margin = moves.reach(&collider.shape, falls, seconds) + WATCH;
+            self.list.push(Probe {
+                hull: hull(&collider.shape, piece.part, &moves.pose()),
+                margin,
+            });
+        }
+    }
+
+    /// Instrument and part of a probe; none if it belongs to a body.
+    pub fn tool(&self, probe: usize, parts: usize) -> Option<(usize, usize)> {
+        (probe < self.tools).then(|| (probe / parts, probe % parts))
+    }
+
+    /// True if a probe does not touch a tissue, because a joint joins them.
+    pub fn is_apart(&self, model: &Model, probe: usize, tissue: MatterId) -> bool {
+        let Some(piece) = probe.checked_sub(self.tools).map(|p| self.pieces[p]) else {
+            return false;
+        };
+        let key = (piece.collider, tissue);
+        model.apart_from_tissue.binary_search(&key).is_ok()
+    }
+
+    /// Matter and node of a probe, and its coefficients of friction.
+    pub fn owner(&self, model: &Model, probe: usize, parts: usize) -> ((MatterId, u32), [f64; 2]) {
+        match self.tool(probe, parts) {
+            Some((tool, part)) => {
+                let tool = &model.tools[tool];
+                ((tool.matter, part as u32), tool.friction)
+            }
+            None => {
+                let piece = self.pieces[probe - self.tools];
+                let collider = &model.colliders[piece.collider as usize];
+                (collider.at, collider.friction)
+            }
+        }
+    }
+}
+
+impl Motion<'_> {
+    fn pose(&self) -> Pose {
+        pose(self.nodes, self.node)
+    }
+
+    fn reach(&self, shape: &Shape, fall: f64, seconds: f64) -> f64 {
+        let speed = self.nodes.velocity[self.node].length() + fall;
+        let spin = self.nodes.spin[self.node].length();
+        shape.reach(speed, spin, seconds).min(FARTHEST)
+    }
+}
+
+/// What a piece of a shape is to a surface.
+fn hull(shape: &Shape, part: u32, at: &Pose) -> Hull {
+    let piece = shape.piece(part, at);
+    match piece.kind() {
+        Kind::Capsule { a, b, radius } => Hull::Capsule(Capsule { a, b, radius }),
+        Kind::Below { point, normal } => Hull::Below(point, normal),
+        Kind::Convex | Kind::Surface => Hull::Convex(piece),
+    }
+}
+
+/// What touches where, and how fast.
+pub struct Place<'a> {
+    /// Where it touches.
+    pub touch: &'a Touch,
+    /// The tissue.
+    pub tissue: MatterId,
+    /// The touched point, m, and its velocity, m/s.
+    pub point: DVec3,
+    /// m/s.
+    pub velocity: DVec3,
+}
+
+impl Place<'_> {
+    /// The contact of a body, or of an instrument that rubs. It acts on both at the touched point, so that no impulse turns
+    /// anything that it should not. `friction` is static and dynamic; `h` the substep, s.
+    pub fn contact(
+        &self,
+        (matter, node): (MatterId, u32),
+        nodes: &Nodes,
+        friction: [f64; 2],
+        h: f64,
+        is_body: bool,
+    ) -> Contact {
+        let (touch, i) = (self.touch, node as usize);
+        let n = touch.normal;
+        let gap = n.dot(self.point - touch.at) - touch.distance;
+        let arm = self.point - nodes.position[i];
+        let u = self.velocity - nodes.velocity[i] - nodes.spin[i].cross(arm);
+        let slides = (u - n * n.dot(u)).length_squared() > SLIDING * SLIDING;
+        let most = Budget::default().recovery;
+        Contact {
+            a: Anchor::frame(matter, node, pose(nodes, i).local(self.point)),
+            b: Anchor {
+                matter: self.tissue,
+                at: Local::Triangle(touch.nodes, touch.weights),
+            },
+            normal: n,
+            distance: -gap,
+            friction: friction[usize::from(slides)],
+            recovery: if is_body {
+                (-gap * RECOVERY / h).clamp(0.0, most)
+            } else {
+                most
+            },
+            give: if is_body { GIVE } else { 0.0 },
+            impulse: 0.0,
+            rub: DVec3::ZERO,
+        }
+    }
+}
