@@ -751,7 +751,7 @@ impl Group {
     /// Relative velocities of ties.
     fn correct(&mut self, stage: &Stage<'_>) {
         let free = self.ties.is_empty() && self.joints.is_empty() && self.collisions.is_none();
-        if free || !stage.budget.correct {
+        if free {
             return;
         }
         let mut cast = Cast {

@@ -216,7 +216,8 @@ impl Simulation {
                 sweeps: self.model.rules.sweeps,
                 shock: self.model.rules.shock,
                 position: self.model.rules.tolerance,
-                velocity: 2.0 * self.model.rules.tolerance,
+                velocity: self.model.rules.velocity_tolerance,
+                correct: self.model.rules.correct_velocities,
                 method: self.model.rules.method,
                 ..Budget::default()
             },

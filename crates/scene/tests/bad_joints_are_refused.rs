@@ -184,6 +184,12 @@ const CASES: &[Case] = &[
     // The world.
     (3, "step = 0.005\ntolerance = 0", 4, "tolerance"),
     (3, "step = 0.005\ntolerance = nan", 4, "tolerance"),
+    (
+        3,
+        "step = 0.005\nvelocity_tolerance = 0",
+        4,
+        "velocity tolerance",
+    ),
     (3, "step = 0.005\niterations = 0", 4, "iterations"),
     (3, "step = 0.005\nsweeps = 100000000", 4, "sweeps"),
     (3, "step = 0.005\nreach = 1e9", 4, "reach"),

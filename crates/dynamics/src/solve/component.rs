@@ -90,6 +90,8 @@ pub struct Component {
     pub driven: bool,
     /// True if a joint holds it to something that nothing moves.
     pub grounded: bool,
+    /// True if its last rounds led nowhere: then its velocities are left as they are.
+    pub lost: bool,
     /// True if bonds pull along the mean of their arms at the start and at the end of the substep.
     pub mean: bool,
     /// Kinetic energy it may have at the end of the substep, J; none if something does work on it.
@@ -111,8 +113,6 @@ pub struct Component {
     pub last: Vec<f64>,
     /// How it changed the motion of the movers, in their order.
     pub moved: Vec<[DVec3; 2]>,
-    /// All impulses when the error was least, likewise.
-    pub kept: Vec<f64>,
 }
 
 /// The rows of all blocks, as a component reads them.
@@ -438,7 +438,8 @@ impl Component {
         self.redundant = factor.factor(&layout.pattern, &scale[..layout.pattern.rows()], REDUNDANT);
     }
 
-    fn factorise_singles(&mut self, rows: &Rows<'_>, movers: &Movers) {
+    /// Factorises each block alone.
+    pub fn factorise_singles(&mut self, rows: &Rows<'_>, movers: &Movers) {
         let mut first = 0;
         self.redundant = 0;
         let (mut product, mut room) = ([0.0; 36], [0.0; 36]);

@@ -1,6 +1,11 @@
 //! What guards a solve: joints do no work, and what seems to is not believed.
 
-use super::{Level, Outcome, Workspace, component::Method, plan_ends, push_part};
+use super::{
+    Level, Outcome, Workspace,
+    component::{Component, Method},
+    plan::What,
+    plan_ends,
+};
 use glam::DVec3;
 
 /// Joints that give bodies more than this part of the energy they have in one substep have been solved wrongly.
@@ -9,34 +14,114 @@ const MOST_GAIN: f64 = 0.05;
 /// Energy that joints may seem to add in one substep, as a part of what there is: that much comes and goes.
 const GAIN: f64 = 0.02;
 
+/// Sweeps of the last resort.
+const LAST_SWEEPS: u32 = 8;
+
 impl Workspace {
-    /// Goes back to the impulses that came nearest; returns the error that is left.
-    pub(super) fn go_back(&mut self, level: Level) -> f64 {
+    /// The least error that any round found, of the component where it is greatest.
+    pub(super) fn best(&self) -> f64 {
+        let tried = self
+            .plan
+            .components
+            .iter()
+            .filter(|c| c.progress.rounds > 0);
+        tried.fold(0.0, |most, c| most.max(c.progress.best))
+    }
+
+    /// Error of what is left as it is: bonds that gave way, m or rad.
+    pub(super) fn torn(&self) -> f64 {
         let mut greatest = 0.0_f64;
+        for component in &self.plan.components {
+            if !component.progress.gave_way && !component.lost {
+                continue;
+            }
+            for b in &component.blocks {
+                let What::Bases(first, count) = self.plan.blocks[*b as usize].what else {
+                    continue;
+                };
+                for tied in &self.plan.tied[first as usize..first as usize + count as usize] {
+                    let error = DVec3::from_array(tied.error(&self.movers));
+                    greatest = greatest.max(error.length());
+                }
+            }
+        }
+        greatest
+    }
+
+    /// The last resort for components whose rounds lead nowhere in a substep as short as it gets: what their bonds gave them
+    /// is taken back, and a few sweeps draw the points together, no faster than `speed` (m/s or rad/s), as far as they let
+    /// themselves be drawn. Bonds that contradict each other then come apart instead of throwing what hangs on them (B95).
+    pub(super) fn draw_together(&mut self, h: f64, speed: f64) {
+        let level = Level::Position(h);
         let mut components = std::mem::take(&mut self.plan.components);
-        for component in components.iter_mut().filter(|c| c.progress.rounds > 0) {
-            let mut at = 0;
+        for component in components.iter_mut().filter(|c| c.lost) {
+            for m in &component.movers {
+                let mover = &mut self.movers[*m];
+                let [push, twist] = mover.given;
+                mover.bind(-push, -twist);
+                mover.mean = false;
+                mover.refresh(level);
+                if let Some(again) = self.again.get_mut(*m as usize) {
+                    *again = [DVec3::ZERO; 2];
+                }
+            }
+            component.mean = false;
             for b in &component.blocks {
                 let block = &self.plan.blocks[*b as usize];
-                let n = block.rows;
-                let mut back = [0.0; 6];
-                let now = &self.plan.impulse[block.range()];
-                for (to, (kept, now)) in back.iter_mut().zip(component.kept[at..].iter().zip(now)) {
-                    *to = kept - now;
-                }
-                at += n;
-                for (i, g) in self.plan.impulse[block.range()].iter_mut().zip(&back) {
-                    *i += g;
-                }
-                for part in &self.plan.parts[block.parts.clone()] {
-                    push_part(&mut self.movers, &self.plan.jacobian, part, &back[..n]);
+                self.plan.impulse[block.range()].fill(0.0);
+                self.state.masked[block.range()].fill(block.is_of_control() || block.of_velocity);
+            }
+            self.plan.aim_rows_now(&component.blocks, &self.movers);
+            component.factorise_singles(&self.rows(level), &self.movers);
+            self.find_targets(component, level, speed);
+            for _ in 0..LAST_SWEEPS {
+                let (mut at, mut first) = (0, 0);
+                for k in 0..component.blocks.len() {
+                    let b = component.blocks[k] as usize;
+                    let block = self.plan.blocks[b].clone();
+                    if block.is_of_control() || block.of_velocity {
+                        at += block.rows;
+                        first += block.rows * block.rows;
+                        continue;
+                    }
+                    for part in &self.plan.parts[block.parts.clone()] {
+                        self.movers[part.mover].refresh(level);
+                    }
+                    self.look(b, level);
+                    let wrong = &mut self.state.wrong[block.range()];
+                    for (w, target) in wrong.iter_mut().zip(&self.targets[at..]) {
+                        *w -= target;
+                    }
+                    at += block.rows;
+                    let wanted = component.solve_single(k, first, &self.rows(level));
+                    self.give(b, &wanted[..block.rows]);
+                    first += block.rows * block.rows;
                 }
             }
             self.movers.refresh(&component.movers, level);
-            greatest = greatest.max(component.progress.best);
         }
         self.plan.components = components;
-        greatest
+        self.press.take_shared(&self.movers);
+    }
+
+    /// What may stay wrong with the rows of a component at the end of the substep: what is wrong now, less what `speed` brings.
+    fn find_targets(&mut self, component: &Component, level: Level, speed: f64) {
+        for m in &component.movers {
+            self.movers[*m].stand_still();
+        }
+        self.targets.clear();
+        for b in &component.blocks {
+            self.look(*b as usize, level);
+            let wrong = &self.state.wrong[self.plan.blocks[*b as usize].range()];
+            let fast = wrong.iter().map(|w| w * w).sum::<f64>().sqrt();
+            let left = if fast > speed {
+                1.0 - speed / fast
+            } else {
+                0.0
+            };
+            self.targets.extend(wrong.iter().map(|w| w * left));
+        }
+        self.movers.refresh(&component.movers, level);
     }
 
     /// Leaves components as they were whose velocities could only be made right by throwing them: what is led somewhere it
@@ -116,6 +201,10 @@ impl Workspace {
         for component in &mut self.plan.components {
             let p = &mut component.progress;
             outcome.redundant += component.redundant as u32;
+            if level != Level::Velocity {
+                component.allowed = None;
+                component.lost = false;
+            }
             if p.rounds == 0 {
                 continue;
             }
@@ -124,11 +213,9 @@ impl Workspace {
             let torn = p.gave_way || self.press.is_shared() || !self.contacts.is_empty();
             let astray = beyond(tolerance) && (!torn || beyond(2.0 * p.first));
             let sweeps = !matches!(component.method, Some(Method::Graph | Method::System));
-            if level != Level::Velocity {
-                component.allowed = None;
-            }
             p.settled = !beyond(tolerance);
-            outcome.failed |= astray && !outcome.converged && (!sweeps || beyond(p.first));
+            let failed = astray && !outcome.converged && (!sweeps || beyond(p.first));
+            outcome.failed |= failed;
             if let Level::Position(h) = level {
                 // Joints do no work. Where they seem to, the rounds have found another way to put the points together than
                 // the one the bodies would take.
@@ -154,11 +241,13 @@ impl Workspace {
                 let unfinished = component.mean && sweeps && !p.settled;
                 let worked = component.driven || p.gave_way || !self.contacts.is_empty();
                 let gained = given.is_nan() || (!worked && !unfinished && given > most);
-                outcome.wild |= plain && (whirled || gained);
+                let wild = plain && (whirled || gained);
+                outcome.wild |= wild;
+                component.lost = failed || wild;
                 // Contacts take energy, but only they know how much.
                 let untouched = self.press.is_empty() && self.contacts.is_empty();
                 let alone = plain && !component.driven && untouched;
-                component.allowed = alone.then_some(allowed);
+                component.allowed = (alone && !component.lost).then_some(allowed);
             }
         }
     }

@@ -131,6 +131,8 @@ pub struct Workspace {
     press: Press,
     /// Rows that have no more to give: the first, and how many.
     spent: Vec<(usize, usize)>,
+    /// Of the rows of a component that is drawn together: what may stay wrong, as a velocity.
+    targets: Vec<f64>,
     /// What each mover of the plan will get from its bonds once more at the end of the substep.
     again: Vec<[DVec3; 2]>,
     /// Contacts of bodies that are in play, and which ones they are.
@@ -266,14 +268,18 @@ pub fn aim(
     workspace.judge(&mut outcome, level, budget.position);
     let gives_way = |c: &Component| c.progress.gave_way;
     outcome.converged &= !workspace.plan.components.iter().any(gives_way);
-    let same = (outcome.error / budget.before - 1.0).abs() < SAME;
-    let worth = outcome.wild || (outcome.failed && !same);
-    outcome.refused = budget.may_fail && worth;
-    if worth && !outcome.refused {
-        // As short as it gets, and still astray: the best there was will do. It is never worse than what was started from.
-        outcome.error = workspace.go_back(level);
-        workspace.finish(h, budget.position);
+    let astray = outcome.wild || outcome.failed;
+    if astray {
+        outcome.error = workspace.best();
     }
+    // As short as it gets, or no better for being shorter: it contradicts itself.
+    let same = (outcome.error / budget.before - 1.0).abs() < SAME;
+    outcome.refused = astray && budget.may_fail && !same;
+    if astray && !outcome.refused {
+        workspace.draw_together(h, budget.recovery);
+        outcome.converged = false;
+    }
+    outcome.error = outcome.error.max(workspace.torn());
     if !outcome.refused {
         workspace.share(level);
         workspace.press.give(&mut workspace.movers, level);
@@ -408,7 +414,11 @@ impl Workspace {
         self.start_rounds(level, budget.method, false);
         loop {
             self.share(level);
-            outcome.error = self.round(level, budget.velocity);
+            // What strikes is answered by joints in any case.
+            outcome.error = match budget.correct || !again {
+                true => self.round(level, budget.velocity),
+                false => 0.0,
+            };
             let pressed = self.sweep_bodies(crew);
             outcome.converged = outcome.error <= budget.velocity && pressed <= budget.slip;
             let most = match self.plan.rows {

@@ -289,6 +289,13 @@ impl Mover {
         }
     }
 
+    /// Shows it at the end of the substep where it is now, until it is refreshed.
+    pub fn stand_still(&mut self) {
+        self.ahead = self.position;
+        self.ahead_orientation = self.orientation;
+        self.dirty = true;
+    }
+
     /// True if it turns farther in the substep than what is reckoned for it can be trusted.
     pub fn is_whirled(&self) -> bool {
         let least = LEAST_COSINE[usize::from(self.mean)];

@@ -322,6 +322,15 @@ impl Plan {
         self.jacobian = jacobian;
     }
 
+    /// The same for some blocks.
+    pub fn aim_rows_now(&mut self, blocks: &[u32], movers: &Movers) {
+        let mut jacobian = std::mem::take(&mut self.jacobian);
+        for b in blocks {
+            self.write_rows(&self.blocks[*b as usize], movers, When::Now, &mut jacobian);
+        }
+        self.jacobian = jacobian;
+    }
+
     /// Works out the rows of some blocks as the mean of those at the start and at the end of the substep.
     pub fn aim_rows_middle(&mut self, blocks: &[u32], movers: &Movers) {
         let mut jacobian = std::mem::take(&mut self.jacobian);

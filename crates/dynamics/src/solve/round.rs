@@ -81,6 +81,9 @@ impl Workspace {
         level: Level,
         tolerance: f64,
     ) -> f64 {
+        if component.lost && level == Level::Velocity {
+            return 0.0;
+        }
         self.movers.refresh(&component.movers, level);
         let mut error = match level {
             Level::Position(h) if component.mean && !component.sweeps() => {
@@ -96,14 +99,7 @@ impl Workspace {
             let row = self.plan.blocks[*b as usize].row;
             component.progress.stale |= bounded && before != self.state.masked[row];
         }
-        if error < component.progress.best {
-            component.progress.best = error;
-            component.kept.clear();
-            for b in &component.blocks {
-                let rows = self.plan.blocks[*b as usize].range();
-                component.kept.extend_from_slice(&self.plan.impulse[rows]);
-            }
-        }
+        component.progress.best = component.progress.best.min(error);
         if error <= tolerance {
             component.progress.error = error;
             return error;

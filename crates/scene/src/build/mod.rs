@@ -236,6 +236,10 @@ pub struct Rules {
     pub method: Method,
     /// Error at which a joint is right, m or rad.
     pub tolerance: f64,
+    /// Relative velocity at which it is right, m/s or rad/s (B29).
+    pub velocity_tolerance: f64,
+    /// True if velocities are made right, too (B70).
+    pub correct_velocities: bool,
     /// Sweeps over all constraints at most.
     pub iterations: u32,
     /// Sweeps over the contacts of bodies at most.
@@ -258,6 +262,8 @@ impl Rules {
                 SolverName::Graph => Method::Graph,
             },
             tolerance: world.tolerance,
+            velocity_tolerance: world.velocity_tolerance.unwrap_or(2.0 * world.tolerance),
+            correct_velocities: world.correct_velocities,
             iterations: world.iterations,
             sweeps: world.sweeps,
             shock: world.shock,
@@ -499,6 +505,15 @@ fn check_world(scene: &Scene, world: &World) -> Result<(), SceneError> {
             &at("tolerance"),
             format!("a tolerance of {} is out of range", world.tolerance),
             "Choose between 1e-12 and 0.01.",
+        ));
+    }
+    if let Some(tolerance) = world.velocity_tolerance
+        && !(1e-12..=1.0).contains(&tolerance)
+    {
+        return Err(source.error(
+            &at("velocity_tolerance"),
+            format!("a velocity tolerance of {tolerance} is out of range"),
+            "Choose between 1e-12 and 1.",
         ));
     }
     for (key, count) in [("iterations", world.iterations), ("sweeps", world.sweeps)] {

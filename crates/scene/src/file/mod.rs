@@ -93,6 +93,11 @@ pub struct World {
     pub solver: SolverName,
     /// Error at which a joint is right, m or rad, between 1e-12 and 0.01. Default: 5e-10.
     pub tolerance: f64,
+    /// Relative velocity at which a joint is right, m/s or rad/s, between 1e-12 and 1. Default: twice the tolerance.
+    pub velocity_tolerance: Option<f64>,
+    /// Velocities of joints and contacts are made right after each substep, too. Without it a step is cheaper and less
+    /// exact. Default: true.
+    pub correct_velocities: bool,
     /// Sweeps over all constraints in a substep at most. Default: 60.
     pub iterations: u32,
     /// Sweeps over the contacts of bodies in a substep at most; heaps of thousands of contacts get fewer. Default: 80.
@@ -141,6 +146,8 @@ impl Default for World {
             step: 0.002,
             solver: SolverName::Auto,
             tolerance: 5e-10,
+            velocity_tolerance: None,
+            correct_velocities: true,
             iterations: 60,
             sweeps: 80,
             shock: 0,
