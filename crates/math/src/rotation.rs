@@ -37,6 +37,14 @@ pub fn from_axis_angle(axis: DVec3, angle: f64) -> DQuat {
 #[inline]
 pub fn from_scaled_axis(v: DVec3) -> DQuat {
     let angle2 = v.length_squared();
+    if angle2 < 0.0625 {
+        // Below a quarter of a radian fewer terms are exact to rounding.
+        let x = 0.25 * angle2;
+        let s = SINE[1..].iter().fold(0.0, |s, c| c - s * x);
+        let c = COSINE[1..].iter().fold(0.0, |s, c| c - s * x);
+        let w = v * (0.5 * s);
+        return DQuat::from_xyzw(w.x, w.y, w.z, c);
+    }
     if angle2 < 1.0 {
         // Both series in (|v|/2)², to rounding below one radian: a step's turn, and no root or division.
         let x = 0.25 * angle2;

@@ -60,8 +60,14 @@ impl Skew {
             transpose(&mut self.upper[range.clone()], back);
             transpose(&mut self.lower[range], there);
         } else {
-            self.upper[range.clone()].copy_from_slice(there);
-            self.lower[range].copy_from_slice(back);
+            let copy = |to: &mut [f64], from: &[f64]| {
+                for_size!(place.columns, C => for_size!(place.rows, R => {
+                    let (to, from): (&mut [[f64; C]; R], &[[f64; C]; R]) = (block_mut(to), block(from));
+                    *to = *from;
+                }));
+            };
+            copy(&mut self.upper[range.clone()], there);
+            copy(&mut self.lower[range], back);
         }
     }
 

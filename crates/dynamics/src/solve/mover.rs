@@ -34,6 +34,14 @@ pub enum When {
     Ahead,
 }
 
+/// How a small change of spin shows in the turn of a substep.
+#[derive(Clone, Copy, Debug, Default)]
+struct Back {
+    turn: DVec3,
+    /// Parts of a moment, of the turn crossed with it, and of the turn crossed with that.
+    shares: [f64; 3],
+}
+
 /// A working copy of a node.
 #[derive(Clone, Copy, Debug)]
 pub struct Mover {
@@ -55,6 +63,10 @@ pub struct Mover {
     /// Where it will be.
     pub ahead: DVec3,
     pub ahead_orientation: DQuat,
+    /// Both orientations as matrices: every arm is turned by them, again and again.
+    now: DMat3,
+    then: DMat3,
+    back: Back,
     ahead_spin: DVec3,
     /// Change of `velocity` (or of `ahead`, for each second of the substep) for an impulse, 1/kg; and its inverse.
     pub answer: DMat3,
@@ -106,6 +118,9 @@ impl Mover {
             spin: DVec3::ZERO,
             ahead: DVec3::ZERO,
             ahead_orientation: DQuat::IDENTITY,
+            now: DMat3::IDENTITY,
+            then: DMat3::IDENTITY,
+            back: Back::default(),
             ahead_spin: DVec3::ZERO,
             answer: DMat3::ZERO,
             mass: DMat3::ZERO,
@@ -143,7 +158,8 @@ impl Mover {
         if frame {
             self.orientation = nodes.orientation[i];
             self.spin = nodes.spin[i];
-            self.ahead_orientation = nodes.ahead[i].orientation;
+            self.now = DMat3::from_quat(self.orientation);
+            self.set_ahead(nodes.ahead[i].orientation);
         }
         if let Level::Position(h) = level {
             self.ahead = match nodes.ahead.get(i) {
@@ -214,7 +230,7 @@ impl Mover {
         self.before.torque = nodes.torque[i];
         self.plain &= self.before.torque == DVec3::ZERO && rigid.damping == 0.0;
         if let Some(inertia) = rigid.inertia {
-            let r = DMat3::from_quat(self.orientation);
+            let r = self.now;
             let t = r.transpose();
             self.inverse_inertia = r * scaled_rows(inertia.recip(), t);
             self.inertia = r * scaled_rows(inertia, t);
@@ -229,26 +245,30 @@ impl Mover {
         }
     }
 
+    #[inline]
+    fn set_ahead(&mut self, orientation: DQuat) {
+        self.ahead_orientation = orientation;
+        self.then = DMat3::from_quat(orientation);
+    }
+
     /// Where a point fixed to it is, and will be.
     #[inline]
     pub fn point(&self, offset: DVec3) -> DVec3 {
-        self.position + self.orientation * offset
+        self.position + self.now * offset
     }
 
     #[inline]
     pub fn point_ahead(&self, offset: DVec3) -> DVec3 {
-        self.ahead + self.ahead_orientation * offset
+        self.ahead + self.then * offset
     }
 
     /// A direction fixed to it, along the world's axes.
     #[inline]
     pub fn turned(&self, direction: DVec3, when: When) -> DVec3 {
         match when {
-            When::Now => self.orientation * direction,
-            When::Ahead => self.ahead_orientation * direction,
-            When::Middle => {
-                (self.orientation * direction + self.ahead_orientation * direction) * 0.5
-            }
+            When::Now => self.now * direction,
+            When::Ahead => self.then * direction,
+            When::Middle => (self.now * direction + self.then * direction) * 0.5,
         }
     }
 
@@ -270,13 +290,32 @@ impl Mover {
     }
 
     /// How much a small change of spin turns a moment that looks at the end of the substep: the transposed derivative of
-    /// the turn, to the second order of the turn itself.
+    /// the turn, to the second order of the turn itself. Valid after [`look_back`](Self::look_back).
     #[inline]
     pub fn looking_back(&self, moment: DVec3) -> DVec3 {
-        let q = self.ahead_orientation * self.orientation.conjugate();
-        let turn = q.xyz() * if q.w < 0.0 { -2.0 } else { 2.0 };
+        let Back { turn, shares } = &self.back;
         let once = turn.cross(moment);
-        moment - once * 0.5 + turn.cross(once) * (1.0 / 6.0)
+        moment * shares[0] - once * shares[1] + turn.cross(once) * shares[2]
+    }
+
+    /// Works out how far it turns, for [`looking_back`](Self::looking_back).
+    pub fn look_back(&mut self) {
+        let q = self.free_turn();
+        let q = if q.w < 0.0 { -q } else { q };
+        self.back = if self.mean {
+            // Of the Cayley map it is exact.
+            let turn = q.xyz() * (2.0 / q.w);
+            let share = 1.0 / (1.0 + 0.25 * turn.length_squared());
+            Back {
+                turn,
+                shares: [share, 0.5 * share, 0.0],
+            }
+        } else {
+            Back {
+                turn: q.xyz() * 2.0,
+                shares: [1.0, 0.5, 1.0 / 6.0],
+            }
+        };
     }
 
     /// How it turns in the substep by what is known so far.
@@ -292,7 +331,7 @@ impl Mover {
     /// Shows it at the end of the substep where it is now, until it is refreshed.
     pub fn stand_still(&mut self) {
         self.ahead = self.position;
-        self.ahead_orientation = self.orientation;
+        self.set_ahead(self.orientation);
         self.dirty = true;
     }
 
@@ -450,10 +489,10 @@ impl Mover {
                         before.rigid.turned(q, spin, before.torque, h)
                     };
                     self.ahead_spin = spin;
-                    self.ahead_orientation = match before.carry {
+                    self.set_ahead(match before.carry {
                         None => orientation,
                         Some(carry) => carry * orientation,
-                    };
+                    });
                 }
             }
         }

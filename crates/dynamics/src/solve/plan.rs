@@ -48,6 +48,8 @@ pub struct Block {
     pub parts: Range<usize>,
     /// True if it only says how fast things move (B54, B55).
     pub of_velocity: bool,
+    /// True if an end of it is on something that no impulse moves.
+    pub on_still: bool,
 }
 
 impl Block {
@@ -222,6 +224,7 @@ impl Plan {
             row: self.rows,
             parts: 0..0,
             of_velocity,
+            on_still: false,
         });
         self.rows += rows;
     }
@@ -262,6 +265,10 @@ impl Plan {
                 jacobian += self.blocks[b].rows * width as usize;
             }
             self.blocks[b].parts = begin..self.parts.len();
+            let still = self
+                .ends(self.blocks[b].what)
+                .any(|e| e.parts().iter().any(|p| movers[p.0].freedom == 0));
+            self.blocks[b].on_still = still;
         }
         self.jacobian.resize(jacobian, 0.0);
     }
@@ -400,6 +407,9 @@ impl Plan {
     /// Adds to the rates of a block's rows what movers do that no impulse moves: they are no parts.
     pub fn still_rates(&self, b: usize, movers: &Movers, wrong: &mut [f64]) {
         let block = &self.blocks[b];
+        if !block.on_still {
+            return;
+        }
         let mut row = block.row;
         let mut add = |ends: &Ends, along: DVec3, turning: bool, at: Option<DVec3>, row: usize| {
             for (m, offset, weight) in ends.parts() {

@@ -120,6 +120,9 @@ impl Workspace {
             progress.stale = false;
             if let Level::Position(h) = level {
                 if component.method == Some(Method::Graph) {
+                    for m in &component.movers {
+                        self.movers[*m].look_back();
+                    }
                     self.plan.aim_rows_ahead(&component.blocks, &self.movers);
                 }
                 if component.mean && !component.sweeps() {
