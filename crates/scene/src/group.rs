@@ -746,6 +746,10 @@ impl Group {
             let nodes = &mut self.nodes[tool.matter.index()];
             stage.model.matters[tool.matter.index()].advance(nodes, sub.h);
         }
+        if let Some(fixtures) = stage.model.fixtures {
+            let nodes = &mut self.nodes[fixtures.index()];
+            stage.model.matters[fixtures.index()].advance(nodes, sub.h);
+        }
     }
 
     /// Relative velocities of ties.
@@ -819,7 +823,9 @@ impl Group {
         if let Some(collisions) = &mut self.collisions {
             collisions.warm.clear();
         }
-        self.fallen.push(m);
+        if !self.fallen.contains(&m) {
+            self.fallen.push(m);
+        }
         // What threw it must not throw it again.
         for tie in &mut self.ties {
             if tie.a.matter == m || tie.b.matter == m {

@@ -1090,3 +1090,31 @@ fn joints_between_bodies_and_tissue_hold_and_keep_momentum() {
         assert!(l.distance(k) < 1e-6, "{what}: {l} to {k}");
     }
 }
+
+#[test]
+fn what_a_kinematic_wheel_carries_moves_with_its_rim() {
+    // The velocity after a step is that of the rim where it is then, not where it was.
+    let mut text = world("step = 0.01\ngravity = [0, 0, 0]");
+    body(
+        &mut text,
+        "wheel",
+        DVec3::ZERO,
+        "motion = \"kinematic\"\nhalf_extents = [0.5, 0.5, 0.1]\ncollide = false\nspin = [0, 0, 10]",
+    );
+    body(
+        &mut text,
+        "bead",
+        DVec3::X * 0.5,
+        "mass = 1\nhalf_extents = [0.01, 0.01, 0.01]\ncollide = false\nvelocity = [0, 5, 0]\nspin = [0, 0, 10]",
+    );
+    joint(
+        &mut text,
+        "kind = \"ball\"\na = { body = \"wheel\" }\nb = { body = \"bead\" }\nat = [0.5, 0, 0]",
+    );
+    let mut rig = Rig::new(&text);
+    rig.watch(0.5, |rig, _| {
+        let (p, v) = (rig.position("bead"), rig.velocity("bead"));
+        let rim = (DVec3::Z * 10.0).cross(p);
+        assert!(v.distance(rim) < 1e-6, "{v} instead of {rim}");
+    });
+}

@@ -540,7 +540,7 @@ fn velocities_need_not_be_corrected() {
 
 #[test]
 fn a_chain_of_25_swings_for_a_minute() {
-    for solver in ["auto", "graph"] {
+    for solver in ["system", "graph"] {
         let says = format!("step = 0.01\nsolver = \"{solver}\"\ntolerance = 1e-9");
         let mut rig = Rig::new(&chain(25, &says, |_| DVec3::ZERO));
         let start = rig.energy();
@@ -556,7 +556,10 @@ fn a_chain_of_25_swings_for_a_minute() {
             (rig.energy() - start) / scale
         );
         assert!(worst <= 1e-9, "{solver}: drifts by {worst} m");
-        assert!(high < 0.05, "{solver}: gains {high} of its energy");
+        assert!(high < 0.001, "{solver}: gains {high} of its energy");
+        // It still swings: hanging still it would have lost all of it.
+        let left = (rig.energy() - start) / scale;
+        assert!(left > -0.9, "{solver}: keeps {left} of its energy");
         // Looks at poses, not at what the solver says.
         for i in 1..25 {
             let gap = rig

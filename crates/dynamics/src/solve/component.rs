@@ -289,6 +289,10 @@ impl Component {
             let n = rows.blocks[*b as usize].rows;
             n * n
         });
+        // What comes late must not allocate.
+        let all = self.blocks.iter().map(|b| rows.blocks[*b as usize].rows);
+        self.last.reserve(all.sum());
+        self.moved.reserve(self.movers.len());
         self.singles.clear();
         self.singles.resize(singles.sum(), 0.0);
         self.layout = layout;

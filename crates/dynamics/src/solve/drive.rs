@@ -7,28 +7,43 @@ use crate::joint::{Drive, Target};
 pub struct Goal {
     pub place: f64,
     pub give: f64,
+    /// True if it asks for nothing: its impulse is known beforehand.
+    pub is_known: bool,
 }
 
 /// What a drive asks of its row in a substep of `h` seconds: where to, its greatest impulse, and the impulse itself if
-/// that is known beforehand. `memory` is that of its control.
-pub fn row(drive: Drive, value: f64, memory: &mut [f64; 3], h: f64) -> (Goal, f64, Option<f64>) {
+/// that is known beforehand. `memory` is that of its control, from the last substep, which took `before` seconds.
+pub fn row(
+    drive: Drive,
+    value: f64,
+    memory: &mut [f64; 3],
+    (h, before): (f64, f64),
+) -> (Goal, f64, Option<f64>) {
+    let known = Goal {
+        is_known: true,
+        ..Goal::default()
+    };
     let spring = |rest: f64, stiffness: f64, damping: f64, most: f64| {
         // Force at the end of the substep: −k (x′ − r) − d (x′ − x)/h.
         let firmness = h * stiffness + damping;
         if firmness <= 0.0 {
-            return (Goal::default(), 0.0, Some(0.0));
+            return (known, 0.0, Some(0.0));
         }
         let goal = Goal {
             place: rest + damping * (value - rest) / firmness,
             give: 1.0 / firmness,
+            is_known: false,
         };
         (goal, most * h, None)
     };
     match drive {
-        Drive::Force(force) => (Goal::default(), force.abs() * h, Some(force * h)),
+        Drive::Force(force) => (known, force.abs() * h, Some(force * h)),
         Drive::Speed { target, most } => {
-            let place = value + target * h;
-            (Goal { place, give: 0.0 }, most * h, None)
+            let goal = Goal {
+                place: value + target * h,
+                ..Goal::default()
+            };
+            (goal, most * h, None)
         }
         Drive::Servo {
             target,
@@ -48,11 +63,11 @@ pub fn row(drive: Drive, value: f64, memory: &mut [f64; 3], h: f64) -> (Goal, f6
             differential,
             most,
         } => {
-            // memory: value at the end of the last substep, sum of errors, last error.
+            // memory: value at the end of the last substep, sum of errors, value at its start.
             let rate = if memory[2].is_nan() {
                 0.0
             } else {
-                (value - memory[2]) / h
+                (value - memory[2]) / before
             };
             let (error, slope) = match target {
                 Target::Place(place) => (place - value, -rate),
@@ -66,7 +81,7 @@ pub fn row(drive: Drive, value: f64, memory: &mut [f64; 3], h: f64) -> (Goal, f6
                 memory[1] = sum;
             }
             memory[2] = value;
-            (Goal::default(), most * h, Some(held * h))
+            (known, most * h, Some(held * h))
         }
     }
 }

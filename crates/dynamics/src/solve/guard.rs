@@ -1,11 +1,6 @@
 //! What guards a solve: joints do no work, and what seems to is not believed.
 
-use super::{
-    Level, Outcome, Workspace,
-    component::{Component, Method},
-    plan::What,
-    plan_ends,
-};
+use super::{Level, Outcome, Workspace, component::Component, plan::What, plan_ends};
 use glam::DVec3;
 
 /// Joints that give bodies more than this part of the energy they have in one substep have been solved wrongly.
@@ -18,6 +13,15 @@ const GAIN: f64 = 0.02;
 const LAST_SWEEPS: u32 = 8;
 
 impl Workspace {
+    /// Forgets what the last substep found out: nothing of it may steer what comes now.
+    pub(super) fn forget(&mut self) {
+        self.contacts.clear();
+        for component in &mut self.plan.components {
+            component.lost = false;
+            component.allowed = None;
+        }
+    }
+
     /// The least error that any round found, of the component where it is greatest.
     pub(super) fn best(&self) -> f64 {
         let tried = self
@@ -199,6 +203,7 @@ impl Workspace {
     /// Says what came of the rounds.
     pub(super) fn judge(&mut self, outcome: &mut Outcome, level: Level, tolerance: f64) {
         for component in &mut self.plan.components {
+            let sweeps = component.sweeps();
             let p = &mut component.progress;
             outcome.redundant += component.redundant as u32;
             if level != Level::Velocity {
@@ -212,7 +217,6 @@ impl Workspace {
             let beyond = |most: f64| p.error.is_nan() || p.error > most;
             let torn = p.gave_way || self.press.is_shared() || !self.contacts.is_empty();
             let astray = beyond(tolerance) && (!torn || beyond(2.0 * p.first));
-            let sweeps = !matches!(component.method, Some(Method::Graph | Method::System));
             p.settled = !beyond(tolerance);
             let failed = astray && !outcome.converged && (!sweeps || beyond(p.first));
             outcome.failed |= failed;

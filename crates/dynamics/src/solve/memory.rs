@@ -12,6 +12,18 @@ use glam::DVec3;
 /// twice gains energy.
 const HALF_DONE: f64 = 0.5;
 
+/// Substeps never grow more than this at once, whatever a snapshot says.
+const MOST_GROWTH: f64 = 1000.0;
+
+/// How many times the last substep, of `before` seconds, this one of `h` seconds is: impulses grow with it.
+fn growth(before: f64, h: f64) -> f64 {
+    if before > 0.0 {
+        (h / before).min(MOST_GROWTH)
+    } else {
+        1.0
+    }
+}
+
 impl Workspace {
     /// Starts from the impulses of the last substep, and makes drives and stops ready.
     pub(super) fn load(&mut self, bonds: &mut Bonds<'_>, h: f64, budget: &Budget) {
@@ -41,9 +53,10 @@ impl Workspace {
                             Owner::Base { joint, memory, .. } => {
                                 let joint = &mut bonds.joints[joint as usize];
                                 joint.remember();
+                                let warm = budget.warm * growth(joint.memory.h, h);
                                 let kept = &joint.memory.impulses[memory as usize..];
                                 for (i, m) in impulse.iter_mut().zip(kept) {
-                                    *i = m * budget.warm;
+                                    *i = m * warm;
                                 }
                                 if plan.tied[k].kind == Kind::Point {
                                     // What swings takes the pull on it along.
@@ -72,16 +85,19 @@ impl Workspace {
                     knob.memory = kept;
                     let row = block.row;
                     let place = joint.rows() + 2 * c;
+                    let growth = growth(joint.memory.h, h);
                     if let What::Stop(_) = block.what {
-                        plan.impulse[row] = joint.memory.impulses[place] * budget.warm;
+                        plan.impulse[row] = joint.memory.impulses[place] * budget.warm * growth;
                         continue;
                     }
-                    let warm = joint.memory.impulses[place + 1] * budget.warm;
+                    let warm = joint.memory.impulses[place + 1] * budget.warm * growth;
                     let Some(drive) = control.drive else { continue };
                     let mut memory = kept;
-                    let (goal, most, given) = drive::row(drive, knob.value, &mut memory, h);
+                    let (goal, most, given) =
+                        drive::row(drive, knob.value, &mut memory, (h, h / growth));
                     knob.memory = memory;
                     state.bounds[row] = [-most, most];
+                    state.goal[row] = goal;
                     match given {
                         Some(force) => {
                             plan.impulse[row] = force;
@@ -89,7 +105,6 @@ impl Workspace {
                         }
                         None => {
                             plan.impulse[row] = warm.clamp(-most, most);
-                            state.goal[row] = goal;
                             state.compliance[row] = goal.give / h;
                         }
                     }

@@ -188,6 +188,10 @@ impl Workspace {
         self.plan.update(&mut self.movers, cast, key, level);
         self.movers.read(cast, level);
         self.state.clear(&self.plan);
+        // What comes late must not allocate.
+        self.spent.reserve(self.plan.tied.len());
+        self.targets.clear();
+        self.targets.reserve(self.plan.rows);
         for (tied, owner) in self.plan.tied.iter_mut().zip(&self.plan.owners) {
             if let Owner::Base { joint, base, .. } = owner {
                 let feet = &bonds.joints[*joint as usize].memory.feet;
@@ -241,7 +245,7 @@ pub fn aim(
             false => budget.iterations,
         };
         let enough = outcome.iterations >= most;
-        if outcome.converged || enough || (alone && workspace.is_stuck()) {
+        if outcome.converged || enough || (alone && workspace.is_stuck(budget.position)) {
             break;
         }
         outcome.iterations += 1;
@@ -275,6 +279,9 @@ pub fn aim(
     // As short as it gets, or no better for being shorter: it contradicts itself.
     let same = (outcome.error / budget.before - 1.0).abs() < SAME;
     outcome.refused = astray && budget.may_fail && !same;
+    if outcome.refused {
+        workspace.forget();
+    }
     if astray && !outcome.refused {
         workspace.draw_together(h, budget.recovery);
         outcome.converged = false;
@@ -338,6 +345,7 @@ pub fn rebound(
     budget: &Budget,
     workspace: &mut Workspace,
 ) -> u32 {
+    workspace.forget();
     let mut passes = 0;
     let mut some = std::mem::take(&mut workspace.some);
     while passes < MOST_PASSES {
@@ -426,7 +434,10 @@ impl Workspace {
                 _ => budget.iterations,
             };
             let enough = outcome.iterations >= most;
-            if outcome.converged || enough || (self.press.is_empty() && self.is_stuck()) {
+            if outcome.converged
+                || enough
+                || (self.press.is_empty() && self.is_stuck(budget.velocity))
+            {
                 break;
             }
             outcome.iterations += 1;
@@ -437,7 +448,9 @@ impl Workspace {
         }
         self.judge(&mut outcome, level, budget.velocity);
         self.restrain();
-        self.govern();
+        if again {
+            self.govern();
+        }
         self.share(level);
         self.press.give(&mut self.movers, level);
         self.press.store(contacts);

@@ -646,6 +646,12 @@ impl Ends {
         &self.parts[..self.count as usize]
     }
 
+    /// True if it is made of the same movers as another one.
+    pub fn rests_on_the_same(&self, other: &Self) -> bool {
+        let movers = |e: &Self| e.parts.map(|p| p.0);
+        self.count == other.count && movers(self) == movers(other)
+    }
+
     /// The mover whose frame the point is fixed to.
     #[inline]
     pub fn frame(&self) -> u32 {

@@ -101,7 +101,7 @@ pub struct Plan {
     /// Of each part its block's rows: along what impulses act, and how errors at the end answer.
     pub jacobian: Vec<f64>,
     pub ahead: Vec<f64>,
-    /// Of each row: impulse so far, and greatest force of its base joint.
+    /// Impulse of each row so far.
     pub impulse: Vec<f64>,
     /// Range of each control.
     pub ranges: Vec<[f64; 2]>,
@@ -202,19 +202,24 @@ impl Plan {
         self.movers = movers.len();
         self.find_parts(movers);
         self.impulse.resize(self.rows, 0.0);
+        self.ahead.resize(self.jacobian.len(), 0.0);
         self.connect(movers);
     }
 
     /// Ties may move their anchors: what jaws hold goes with them. False if one now rests on other nodes.
     fn follow(&mut self, movers: &mut Movers, cast: &Cast<'_>, ties: &[Tie], level: Level) -> bool {
+        let mut same = true;
         for (k, (tie, held)) in ties.iter().zip(&mut self.anchors).enumerate() {
             if (tie.a, tie.b) != *held {
                 *held = (tie.a, tie.b);
                 let mut ends = |anchor| Ends::new(movers, cast, &cast.support(anchor), level);
-                (self.tied[k].a, self.tied[k].b) = (ends(&tie.a), ends(&tie.b));
+                let (a, b) = (ends(&tie.a), ends(&tie.b));
+                let tied = &mut self.tied[k];
+                same &= a.rests_on_the_same(&tied.a) && b.rests_on_the_same(&tied.b);
+                (tied.a, tied.b) = (a, b);
             }
         }
-        movers.len() == self.movers
+        same && movers.len() == self.movers
     }
 
     fn add_block(&mut self, what: What, rows: usize, of_velocity: bool) {

@@ -406,8 +406,7 @@ impl Workspace {
                 if free { 0.0 } else { rate.abs() }
             }
             (What::Drive(k), Level::Position(h)) => {
-                if state.masked[row] && state.goal[row].give == 0.0 && state.goal[row].place == 0.0
-                {
+                if state.goal[row].is_known {
                     return 0.0;
                 }
                 let knob = &plan.knobs[k as usize];
@@ -427,11 +426,12 @@ impl Workspace {
     }
 
     /// True if no component would get better by more rounds.
-    pub(super) fn is_stuck(&self) -> bool {
+    pub(super) fn is_stuck(&self, tolerance: f64) -> bool {
         self.plan.components.iter().all(|c| {
             let p = &c.progress;
             !c.sweeps() && (p.rounds >= MOST_ROUNDS || p.halvings >= MOST_HALVINGS)
                 || !p.error.is_finite()
+                || p.error <= tolerance
                 || p.rounds == 0
         })
     }

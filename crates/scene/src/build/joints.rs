@@ -409,6 +409,13 @@ fn drive(check: &Checker<'_>, spec: &DriveSpec) -> Result<Drive, SceneError> {
                     ));
                 }
             };
+            if p.speed.is_some() && p.differential != 0.0 {
+                return Err(check.error(
+                    &["drive".into()],
+                    "a controller of a speed has no differential part",
+                    "Leave `differential` out, or give a `place` to reach.",
+                ));
+            }
             let (Target::Place(number) | Target::Speed(number)) = target;
             (
                 Drive::Pid {

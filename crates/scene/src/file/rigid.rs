@@ -323,7 +323,7 @@ pub struct PidSpec {
     /// Force for each unit of error and second. Default: 0.
     #[serde(default)]
     pub integral: f64,
-    /// Force for each unit of error a second. Default: 0.
+    /// Force for each unit of error a second, with a `place` only. Default: 0.
     #[serde(default)]
     pub differential: f64,
     /// Greatest force, ≥ 0.
