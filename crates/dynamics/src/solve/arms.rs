@@ -142,8 +142,11 @@ impl Workspace {
         self.again.clear();
         self.again.resize(self.plan.movers, [DVec3::ZERO; 2]);
         for component in components.iter_mut().filter(|c| c.mean) {
-            self.movers.refresh(&component.movers, level);
-            self.follow(component, h);
+            let settled = component.progress.error <= tolerance && !component.sweeps();
+            if !settled || component.movers.iter().any(|m| self.movers[*m].dirty) {
+                self.movers.refresh(&component.movers, level);
+                self.follow(component, h);
+            }
             for m in &component.movers {
                 let mover = &mut self.movers[*m];
                 let [push, twist] = mover.lack();
@@ -152,6 +155,12 @@ impl Workspace {
             self.movers.refresh(&component.movers, level);
             if component.progress.error > tolerance {
                 // Impulses that are not right must not be given twice.
+                continue;
+            }
+            if !component.is_controlled {
+                for m in &component.movers {
+                    self.again[*m as usize] = self.movers[*m].due;
+                }
                 continue;
             }
             for b in &component.blocks {

@@ -2,7 +2,7 @@
 
 use super::{
     mover::{Level, Movers},
-    plan::{Block, Part},
+    plan::{Block, Part, What},
     pushed,
 };
 use glam::DVec3;
@@ -88,13 +88,16 @@ pub struct Component {
     wished: Option<Method>,
     /// True if something does work on it: a drive, or an end that is led.
     pub driven: bool,
-    /// True if a joint holds it to something that nothing moves.
-    pub grounded: bool,
+    /// The blocks that hold it to something that no impulse moves.
+    pub held: Vec<u32>,
+    /// True if it has drives; true if it has drives or stops.
+    pub has_drive: bool,
+    pub is_controlled: bool,
     /// True if its last rounds led nowhere: then its velocities are left as they are.
     pub lost: bool,
     /// True if bonds pull along the mean of their arms at the start and at the end of the substep.
     pub mean: bool,
-    /// Kinetic energy it may have at the end of the substep, J; none if something does work on it.
+    /// If it is torn: kinetic energy it may have at the end of the substep, J.
     pub allowed: Option<f64>,
     layout: Layout,
     factor: Factor,
@@ -169,7 +172,12 @@ impl Component {
             .collect();
         movers.sort_unstable();
         movers.dedup();
+        let held = blocks.iter().filter(|b| all[**b as usize].on_still);
+        let is_drive = |b: &u32| matches!(all[*b as usize].what, What::Drive(_));
         Self {
+            held: held.copied().collect(),
+            has_drive: blocks.iter().any(is_drive),
+            is_controlled: blocks.iter().any(|b| all[*b as usize].is_of_control()),
             blocks,
             movers,
             ..Self::default()

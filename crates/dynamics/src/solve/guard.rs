@@ -6,7 +6,7 @@ use glam::DVec3;
 /// Joints that give bodies more than this part of the energy they have in one substep have been solved wrongly.
 const MOST_GAIN: f64 = 0.05;
 
-/// Energy that joints may seem to add in one substep, as a part of what there is: that much comes and goes.
+/// Energy that torn joints may add in one substep, as a part of what there is.
 const GAIN: f64 = 0.02;
 
 /// Sweeps of the last resort.
@@ -136,7 +136,7 @@ impl Workspace {
         }
         let Self { plan, movers, .. } = self;
         for component in plan.components.iter().filter(|c| c.progress.rounds > 0) {
-            let led = component.blocks.iter().flat_map(|b| {
+            let led = component.held.iter().flat_map(|b| {
                 let what = plan.blocks[*b as usize].what;
                 plan_ends(&plan.tied, what).filter(|m| movers[*m].freedom == 0)
             });
@@ -162,8 +162,8 @@ impl Workspace {
         }
     }
 
-    /// Takes energy out of components that gained some by being solved in too long a substep: joints do no work. Slowing
-    /// all relative motion down alike keeps every joint and the momentum along a line.
+    /// Takes out of torn components what the force that draws them together gave them: they would fly past each other for
+    /// ever. Slowing all relative motion down alike keeps every joint that holds, and the momentum along a line.
     pub(super) fn govern(&mut self) {
         let Self { plan, movers, .. } = self;
         for component in &mut plan.components {
@@ -181,7 +181,7 @@ impl Workspace {
             if has <= allowed * (1.0 + GAIN) {
                 continue;
             }
-            let drift = if component.grounded {
+            let drift = if !component.held.is_empty() {
                 DVec3::ZERO
             } else {
                 momentum / mass
@@ -251,7 +251,7 @@ impl Workspace {
                 // Contacts take energy, but only they know how much.
                 let untouched = self.press.is_empty() && self.contacts.is_empty();
                 let alone = plain && !component.driven && untouched;
-                component.allowed = (alone && !component.lost).then_some(allowed);
+                component.allowed = (alone && p.gave_way && !component.lost).then_some(allowed);
             }
         }
     }

@@ -44,18 +44,14 @@ impl Workspace {
                 }
             }
             // What drives or leads does work.
-            component.driven = component.blocks.iter().any(|b| {
-                let what = plan.blocks[*b as usize].what;
-                matches!(what, What::Drive(_))
-                    || plan_ends(&plan.tied, what).any(|m| {
+            component.driven = component.has_drive
+                || component.held.iter().any(|b| {
+                    let what = plan.blocks[*b as usize].what;
+                    plan_ends(&plan.tied, what).any(|m| {
                         movers[m].freedom == 0
                             && (movers[m].velocity, movers[m].spin) != (DVec3::ZERO, DVec3::ZERO)
                     })
-            });
-            component.grounded = component.blocks.iter().any(|b| {
-                let what = plan.blocks[*b as usize].what;
-                plan_ends(&plan.tied, what).any(|m| movers[m].freedom == 0)
-            });
+                });
         }
         self.plan.components = components;
     }
