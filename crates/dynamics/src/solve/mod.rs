@@ -7,6 +7,7 @@ mod arms;
 mod component;
 mod contact;
 mod drive;
+mod ends;
 mod guard;
 mod memory;
 mod mover;

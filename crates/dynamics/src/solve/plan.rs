@@ -4,7 +4,8 @@
 
 use super::{
     component::Component,
-    mover::{Ends, Level, Movers, When},
+    ends::Ends,
+    mover::{Level, Movers, When},
     rows::{Dial, Tied},
 };
 use crate::{

@@ -2,7 +2,10 @@
 //!
 //! Errors are side b minus side a; a positive impulse along a row pushes b along it, and a against it.
 
-use super::mover::{Ends, Movers, When};
+use super::{
+    ends::Ends,
+    mover::{Movers, When},
+};
 use crate::joint::{Coordinate, Kind};
 use glam::DVec3;
 use trocar_math::{angle, rotation};

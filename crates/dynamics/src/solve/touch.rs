@@ -2,7 +2,8 @@
 
 use super::{
     Budget, Workspace,
-    mover::{Ends, Level, Movers},
+    ends::Ends,
+    mover::{Level, Movers},
 };
 use crate::{Cast, Contact};
 use glam::{DMat3, DVec3};
