@@ -20,7 +20,7 @@ struct Job {
     count: usize,
 }
 
-// SAFETY: the pointee is Sync, and `Crew::run` keeps it alive until every thread has left the job.
+// SAFETY: the pointee is Sync, and `Crew::run` keeps it alive until every thread that took the job has left it.
 unsafe impl Send for Job {}
 
 #[derive(Default)]
@@ -30,6 +30,7 @@ struct Shared {
     /// Rises by one with every job.
     epoch: AtomicU64,
     next: AtomicUsize,
+    /// Helpers that took the job and have not left it.
     busy: AtomicUsize,
     failed: AtomicBool,
     stop: AtomicBool,
@@ -83,18 +84,20 @@ impl Crew {
 
     fn run(&self, count: usize, work: &(dyn Fn(usize) + Sync)) {
         let shared = &*self.shared;
-        // SAFETY: only the lifetime is changed; this function does not return before `busy` is
-        // back to zero, and no thread touches the job after it has left `busy`.
+        // SAFETY: only the lifetime is changed. Helpers take the job under its lock and count themselves as busy there; this
+        // function takes it back under the same lock and does not return before `busy` is zero, and no thread touches
+        // the job after it has left `busy`.
         let work: *const (dyn Fn(usize) + Sync) = unsafe { std::mem::transmute(work) };
         {
             let mut job = lock(&shared.job);
             *job = Some(Job { work, count });
             shared.next.store(0, Ordering::Relaxed);
-            shared.busy.store(self.helpers.len(), Ordering::Relaxed);
             shared.epoch.fetch_add(1, Ordering::Release);
             shared.wake.notify_all();
         }
         take_part(shared, Job { work, count });
+        // Whoever has not begun by now is not waited for: on a busy machine that could be long.
+        *lock(&shared.job) = None;
         while shared.busy.load(Ordering::Acquire) > 0 {
             std::hint::spin_loop();
             std::thread::yield_now();
@@ -159,6 +162,9 @@ fn help(shared: &Shared) {
                     .unwrap_or_else(PoisonError::into_inner);
             }
             seen = shared.epoch.load(Ordering::Acquire);
+            if job.is_some() {
+                shared.busy.fetch_add(1, Ordering::Relaxed);
+            }
             *job
         };
         if shared.stop.load(Ordering::Relaxed) {
@@ -166,8 +172,8 @@ fn help(shared: &Shared) {
         }
         if let Some(job) = job {
             take_part(shared, job);
+            shared.busy.fetch_sub(1, Ordering::Release);
         }
-        shared.busy.fetch_sub(1, Ordering::Release);
     }
 }
 
