@@ -53,7 +53,7 @@ pub struct Given {
 /// How a body rests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Rest {
-    /// For how long it has been calm, s.
+    /// For how long it has been calm on something still, s.
     pub calm: f64,
     /// True if it sleeps.
     pub asleep: bool,
@@ -93,6 +93,9 @@ pub struct Collisions {
     /// Which bodies may push others in this substep.
     stirs: Vec<bool>,
     leader: Vec<u32>,
+    /// Of each set of bodies that push each other: the least time for which one of them has been calm, s, and whether
+    /// something still bears it.
+    sets: Vec<(f64, bool)>,
 }
 
 impl Collisions {
@@ -130,6 +133,7 @@ impl Collisions {
             used: 0,
             stirs: Vec::new(),
             leader: Vec::new(),
+            sets: Vec::new(),
         })
     }
 
@@ -393,7 +397,7 @@ impl Collisions {
     }
 
     /// After a step of `dt` seconds: what has rested long enough with all it touches sleeps; what is touched by
-    /// something that moves wakes.
+    /// something that moves wakes. What nothing still bears is not at rest, however slowly it floats.
     pub fn settle(&mut self, model: &Model, nodes: &mut Nodes, dt: f64) {
         let frames = self.rest.len();
         for (i, rest) in self.rest.iter_mut().enumerate() {
@@ -406,6 +410,8 @@ impl Collisions {
         }
         self.leader.clear();
         self.leader.extend(0..frames as u32);
+        self.sets.clear();
+        self.sets.resize(frames, (f64::INFINITY, false));
         fn find(leader: &mut [u32], mut i: u32) -> u32 {
             while leader[i as usize] != i {
                 leader[i as usize] = leader[leader[i as usize] as usize];
@@ -437,28 +443,36 @@ impl Collisions {
                     let fixture = if own(a).is_some() { b } else { a };
                     if is_led(model, fixture.0, fixture.1) {
                         self.rest[n as usize] = Rest::default();
+                    } else if pushed {
+                        self.sets[n as usize].1 = true;
                     }
                 }
                 _ => {}
             }
         }
-        // The least calm of each set of bodies that touch.
-        for i in 0..frames as u32 {
-            let root = find(&mut self.leader, i) as usize;
-            if !self.rest[i as usize].asleep {
-                let calm = self.rest[i as usize].calm;
-                let least = &mut self.rest[root].calm;
-                *least = least.min(calm);
+        for i in 0..frames {
+            let root = find(&mut self.leader, i as u32) as usize;
+            let borne = self.sets[i].1;
+            let set = &mut self.sets[root];
+            // What sleeps bears as the world does.
+            set.1 |= borne || self.rest[i].asleep;
+            if !self.rest[i].asleep {
+                set.0 = set.0.min(self.rest[i].calm);
             }
         }
-        for i in 0..frames as u32 {
-            let root = find(&mut self.leader, i) as usize;
-            let calm = self.rest[root].calm;
-            let rest = &mut self.rest[i as usize];
-            if !rest.asleep && calm >= DOZE && rest.calm >= DOZE {
+        for i in 0..frames {
+            let root = find(&mut self.leader, i as u32) as usize;
+            let (calm, borne) = self.sets[root];
+            let rest = &mut self.rest[i];
+            if rest.asleep {
+                continue;
+            }
+            if !borne {
+                rest.calm = 0.0;
+            } else if calm >= DOZE {
                 rest.asleep = true;
-                nodes.velocity[i as usize] = DVec3::ZERO;
-                nodes.spin[i as usize] = DVec3::ZERO;
+                nodes.velocity[i] = DVec3::ZERO;
+                nodes.spin[i] = DVec3::ZERO;
             }
         }
     }

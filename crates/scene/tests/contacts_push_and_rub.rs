@@ -719,6 +719,62 @@ fn a_blow_wakes_all_that_lean_on_each_other() {
     assert_eq!(rig.velocity("apart"), DVec3::ZERO, "nothing touches it");
 }
 
+/// Nothing but what bears it brings a body to rest: two of them float slowly, one alone and two that push each other.
+#[test]
+fn what_floats_slowly_floats_on() {
+    let mut text = world("step = 0.002\ngravity = [0, 0, 0]");
+    let ball = |text: &mut String, name: &str, x: f64, v: f64| {
+        let says = format!("mass = 1\nform = {{ ball = 0.05 }}\nvelocity = [{v:?}, 0, 0]");
+        body(text, name, DVec3::X * x, &says);
+    };
+    ball(&mut text, "alone", 1.0, 0.009);
+    // They meet after a second and stay together.
+    ball(&mut text, "fast", 0.0, 0.009);
+    ball(&mut text, "slow", 0.105, 0.004);
+    let mut rig = Rig::new(&text);
+    let before = rig.momentum().0;
+    rig.watch(4.0, |rig, _| {
+        let now = rig.momentum().0;
+        assert!(
+            now.distance(before) < 1e-12,
+            "{before} to {now} at {} s",
+            rig.time()
+        );
+    });
+    assert!(
+        (rig.position("alone").x - 1.036).abs() < 1e-9,
+        "{}",
+        rig.position("alone")
+    );
+    let together = [rig.velocity("fast").x, rig.velocity("slow").x];
+    assert!(
+        together.iter().all(|v| (v - 0.0065).abs() < 1e-9),
+        "{together:?}"
+    );
+}
+
+/// What stands on something still goes to sleep; what is woken by something that comes to rest on it sleeps again, with it.
+#[test]
+fn a_tower_sleeps_and_sleeps_again() {
+    let mut text = tower(6, "step = 0.002", |_| 1.0);
+    cube(&mut text, "last", DVec3::new(0.0, 5.7, 0.0));
+    let mut rig = Rig::new(&text);
+    let all = names(6);
+    let speed = |rig: &Rig| {
+        all.iter()
+            .map(|n| rig.velocity(n).length())
+            .fold(0.0, f64::max)
+    };
+    rig.run(0.9);
+    assert_eq!(speed(&rig), 0.0, "they sleep");
+    let mut fastest = 0.0_f64;
+    rig.watch(0.3, |rig, _| fastest = fastest.max(speed(rig)));
+    assert!(fastest > 0.1, "the last one wakes them: {fastest}");
+    rig.run(3.0);
+    assert_eq!(speed(&rig), 0.0, "they sleep again");
+    assert_eq!(rig.velocity("last"), DVec3::ZERO, "so does the last one");
+}
+
 #[test]
 fn what_sleeps_falls_when_its_support_is_taken_away() {
     let mut text = world("step = 0.002");
