@@ -149,6 +149,25 @@ impl Collisions {
         }
     }
 
+    /// Wakes all bodies.
+    pub fn wake_all(&mut self) {
+        self.rest.fill(Rest::default());
+    }
+
+    /// Wakes a body and all that touched it in the last substep.
+    pub fn wake_around(&mut self, model: &Model, node: usize) {
+        self.wake(node);
+        let it = (self.bodies, node as u32);
+        for key in &self.keys {
+            let sides = key.0.map(|c| model.colliders[c as usize].at);
+            if sides.contains(&it) {
+                for (_, other) in sides.iter().filter(|side| side.0 == self.bodies) {
+                    self.rest[*other as usize] = Rest::default();
+                }
+            }
+        }
+    }
+
     /// Finds the contacts at the start of a substep of `h` seconds, near enough to be reached in it. `share` gives the
     /// nodes of a matter.
     pub fn detect<'n>(
@@ -273,7 +292,10 @@ impl Collisions {
                     let is_hit = |point: &Point| {
                         let u = velocity(1, point.b) - velocity(0, point.a);
                         let closing = -manifold.normal.dot(u);
-                        if rest.asleep {
+                        if closing.is_nan() {
+                            // What went bad is put back, and must not spoil others before.
+                            false
+                        } else if rest.asleep {
                             point.gap <= NEAR + (closing.max(0.0) + fall) * h
                         } else {
                             closing > CALM[0] && point.gap <= closing * h
