@@ -612,7 +612,7 @@ fn what_sleeps_wakes_when_hit() {
     let (ball, cube) = (rig.velocity("ball").x, rig.velocity("box").x);
     println!("{before} to {after} N·s: ball {ball} m/s, box {cube} m/s");
     assert!(
-        (ball - cube).abs() < 0.02,
+        (ball - cube).abs() < 1e-3,
         "ball {ball} m/s, box {cube} m/s"
     );
     assert!(after <= before + 1e-9, "{before} to {after} N·s");
