@@ -27,6 +27,9 @@ const SLIDING: f64 = 5e-4;
 /// What has been calm for less than this, s, wakes what it meets or leaves.
 const STIR: f64 = 0.1;
 
+/// Nearer than this, m, bodies lean on each other: if one wakes, so does the other.
+const NEAR: f64 = 1e-4;
+
 /// What rests this long, s, sleeps.
 const DOZE: f64 = 0.5;
 
@@ -50,7 +53,7 @@ pub struct Given {
 /// How a body rests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Rest {
-    /// For how long it has been calm, s.
+    /// For how long it has been calm on something still, s.
     pub calm: f64,
     /// True if it sleeps.
     pub asleep: bool,
@@ -85,7 +88,14 @@ pub struct Collisions {
     broad: Broad,
     pairs: Vec<Pair>,
     chunks: Vec<Chunk>,
+    /// So many of the chunks are in use.
+    used: usize,
+    /// Which bodies may push others in this substep.
+    stirs: Vec<bool>,
     leader: Vec<u32>,
+    /// Of each set of bodies that push each other: the least time for which one of them has been calm, s, and whether
+    /// something still bears it.
+    sets: Vec<(f64, bool)>,
 }
 
 impl Collisions {
@@ -120,7 +130,10 @@ impl Collisions {
             broad: Broad::default(),
             pairs: Vec::new(),
             chunks: Vec::new(),
+            used: 0,
+            stirs: Vec::new(),
             leader: Vec::new(),
+            sets: Vec::new(),
         })
     }
 
@@ -136,6 +149,25 @@ impl Collisions {
         }
     }
 
+    /// Wakes all bodies.
+    pub fn wake_all(&mut self) {
+        self.rest.fill(Rest::default());
+    }
+
+    /// Wakes a body and all that touched it in the last substep.
+    pub fn wake_around(&mut self, model: &Model, node: usize) {
+        self.wake(node);
+        let it = (self.bodies, node as u32);
+        for key in &self.keys {
+            let sides = key.0.map(|c| model.colliders[c as usize].at);
+            if sides.contains(&it) {
+                for (_, other) in sides.iter().filter(|side| side.0 == self.bodies) {
+                    self.rest[*other as usize] = Rest::default();
+                }
+            }
+        }
+    }
+
     /// Finds the contacts at the start of a substep of `h` seconds, near enough to be reached in it. `share` gives the
     /// nodes of a matter.
     pub fn detect<'n>(
@@ -145,6 +177,27 @@ impl Collisions {
         h: f64,
         crew: Option<&Crew>,
     ) {
+        self.sense(model, &share, h, crew, false);
+        self.stirs.clear();
+        let stirs = |r: &Rest| !r.asleep && r.calm < STIR;
+        self.stirs.extend(self.rest.iter().map(stirs));
+        if self.rouse(model, &share, h) {
+            // Nobody has looked yet at what those that woke lean on.
+            self.sense(model, &share, h, crew, true);
+            self.rouse(model, &share, h);
+        }
+        self.collect(model, share);
+    }
+
+    /// Looks where bodies touch; with `all`, also where both of them sleep, as if they did not.
+    fn sense<'n>(
+        &mut self,
+        model: &Model,
+        share: &impl Fn(MatterId) -> &'n Nodes,
+        h: f64,
+        crew: Option<&Crew>,
+        all: bool,
+    ) {
         let fall = model.gravity.length() * h;
         self.poses.clear();
         self.margins.clear();
@@ -153,7 +206,7 @@ impl Collisions {
             let nodes = share(matter);
             let i = node as usize;
             self.poses.push(pose(nodes, i));
-            let moves = matter != self.bodies || !self.rest[i].asleep;
+            let moves = all || matter != self.bodies || !self.rest[i].asleep;
             let reach = if moves {
                 let speed = nodes.velocity[i].length() + fall;
                 collider.shape.reach(speed, nodes.spin[i].length(), h)
@@ -170,23 +223,15 @@ impl Collisions {
         world.bounds(&mut self.bounds);
         // What no impulse moves, moves others if it has a course; two of it never meet.
         let still = |c: u32| model.colliders[c as usize].at.0 != self.bodies;
-        let awake = |c: u32| {
-            let (matter, node) = model.colliders[c as usize].at;
-            if matter == self.bodies {
-                !self.rest[node as usize].asleep
-            } else {
-                // An instrument may move at any time.
-                Some(matter) != model.fixtures
-                    || model.courses[node as usize] != (DVec3::ZERO, DVec3::ZERO)
-            }
-        };
+        let awake = |c: u32| is_awake(model, self.bodies, &self.rest, c);
         let keep = |a: u32, b: u32| {
-            (awake(a) || awake(b))
+            (all || awake(a) || awake(b))
                 && !(still(a) && still(b))
                 && model.apart.binary_search(&(a, b)).is_err()
         };
         self.broad.update(&self.bounds, keep, &mut self.pairs);
         let count = self.pairs.len().div_ceil(CHUNK);
+        self.used = count;
         if self.chunks.len() < count {
             self.chunks.resize_with(count, Chunk::default);
         }
@@ -210,17 +255,78 @@ impl Collisions {
             Some(crew) => crew.each(chunks, narrow),
             None => chunks.iter_mut().for_each(|c| narrow(0, c)),
         }
-        self.collect(model, count, share);
+    }
+
+    /// Wakes what sleeps where something that stirs touches it or may reach it in this substep of `h` seconds, and all that
+    /// leans on it: for as long as it sleeps it is as fixed as the world, and a blow to it would make momentum out of
+    /// nothing. What is awake but calm wakes nobody, or a heap would never come to rest; but it passes a blow on. True if
+    /// something woke.
+    fn rouse<'n>(&mut self, model: &Model, share: &impl Fn(MatterId) -> &'n Nodes, h: f64) -> bool {
+        let fall = model.gravity.length() * h;
+        let mut woke = false;
+        let mut again = true;
+        while again {
+            again = false;
+            for chunk in &self.chunks[..self.used] {
+                for (manifold, points) in chunk.contacts.iter() {
+                    let pair = [manifold.pair.a, manifold.pair.b].map(|c| c as usize);
+                    let sides = pair.map(|c| model.colliders[c].at);
+                    let stirs = sides.map(|(matter, node)| match matter == self.bodies {
+                        true => self.stirs[node as usize],
+                        false => is_led(model, matter, node),
+                    });
+                    let to = match stirs {
+                        [true, false] => sides[1],
+                        [false, true] => sides[0],
+                        _ => continue,
+                    };
+                    if to.0 != self.bodies {
+                        continue;
+                    }
+                    let velocity = |k: usize, at: DVec3| {
+                        let (nodes, i) = (share(sides[k].0), sides[k].1 as usize);
+                        let arm = self.poses[pair[k]].point(at) - nodes.position[i];
+                        nodes.velocity[i] + nodes.spin[i].cross(arm)
+                    };
+                    let rest = &mut self.rest[to.1 as usize];
+                    let is_hit = |point: &Point| {
+                        let u = velocity(1, point.b) - velocity(0, point.a);
+                        let closing = -manifold.normal.dot(u);
+                        if closing.is_nan() {
+                            // What went bad is put back, and must not spoil others before.
+                            false
+                        } else if rest.asleep {
+                            point.gap <= NEAR + (closing.max(0.0) + fall) * h
+                        } else {
+                            closing > CALM[0] && point.gap <= closing * h
+                        }
+                    };
+                    if points.iter().any(is_hit) {
+                        woke |= rest.asleep;
+                        if rest.asleep {
+                            *rest = Rest::default();
+                        }
+                        self.stirs[to.1 as usize] = true;
+                        again = true;
+                    }
+                }
+            }
+        }
+        woke
     }
 
     /// Makes contacts of what was found; those that go on start from their impulses.
-    fn collect<'n>(&mut self, model: &Model, chunks: usize, share: impl Fn(MatterId) -> &'n Nodes) {
+    fn collect<'n>(&mut self, model: &Model, share: impl Fn(MatterId) -> &'n Nodes) {
         self.list.clear();
         self.keys.clear();
         let mut before = 0;
-        for chunk in &self.chunks[..chunks] {
+        for chunk in &self.chunks[..self.used] {
             for (manifold, points) in chunk.contacts.iter() {
                 let pair = [manifold.pair.a, manifold.pair.b];
+                let awake = |c: u32| is_awake(model, self.bodies, &self.rest, c);
+                if !pair.into_iter().any(awake) {
+                    continue;
+                }
                 let sides = pair.map(|c| &model.colliders[c as usize]);
                 let friction = [0, 1].map(|k| (sides[0].friction[k] * sides[1].friction[k]).sqrt());
                 let velocity = |k: usize, at: DVec3| {
@@ -313,7 +419,7 @@ impl Collisions {
     }
 
     /// After a step of `dt` seconds: what has rested long enough with all it touches sleeps; what is touched by
-    /// something that moves wakes.
+    /// something that moves wakes. What nothing still bears is not at rest, however slowly it floats.
     pub fn settle(&mut self, model: &Model, nodes: &mut Nodes, dt: f64) {
         let frames = self.rest.len();
         for (i, rest) in self.rest.iter_mut().enumerate() {
@@ -326,6 +432,8 @@ impl Collisions {
         }
         self.leader.clear();
         self.leader.extend(0..frames as u32);
+        self.sets.clear();
+        self.sets.resize(frames, (f64::INFINITY, false));
         fn find(leader: &mut [u32], mut i: u32) -> u32 {
             while leader[i as usize] != i {
                 leader[i as usize] = leader[leader[i as usize] as usize];
@@ -355,34 +463,54 @@ impl Collisions {
                 // What a moving fixture carries does not sleep, and what it meets wakes.
                 (Some(n), None) | (None, Some(n)) => {
                     let fixture = if own(a).is_some() { b } else { a };
-                    let course = Some(fixture.0) != model.fixtures
-                        || model.courses[fixture.1 as usize] != (DVec3::ZERO, DVec3::ZERO);
-                    if course {
+                    if is_led(model, fixture.0, fixture.1) {
                         self.rest[n as usize] = Rest::default();
+                    } else if pushed {
+                        self.sets[n as usize].1 = true;
                     }
                 }
                 _ => {}
             }
         }
-        // The least calm of each set of bodies that touch.
-        for i in 0..frames as u32 {
-            let root = find(&mut self.leader, i) as usize;
-            if !self.rest[i as usize].asleep {
-                let calm = self.rest[i as usize].calm;
-                let least = &mut self.rest[root].calm;
-                *least = least.min(calm);
+        for i in 0..frames {
+            let root = find(&mut self.leader, i as u32) as usize;
+            let borne = self.sets[i].1;
+            let set = &mut self.sets[root];
+            // What sleeps bears as the world does.
+            set.1 |= borne || self.rest[i].asleep;
+            if !self.rest[i].asleep {
+                set.0 = set.0.min(self.rest[i].calm);
             }
         }
-        for i in 0..frames as u32 {
-            let root = find(&mut self.leader, i) as usize;
-            let calm = self.rest[root].calm;
-            let rest = &mut self.rest[i as usize];
-            if !rest.asleep && calm >= DOZE && rest.calm >= DOZE {
+        for i in 0..frames {
+            let root = find(&mut self.leader, i as u32) as usize;
+            let (calm, borne) = self.sets[root];
+            let rest = &mut self.rest[i];
+            if rest.asleep {
+                continue;
+            }
+            if !borne {
+                rest.calm = 0.0;
+            } else if calm >= DOZE {
                 rest.asleep = true;
-                nodes.velocity[i as usize] = DVec3::ZERO;
-                nodes.spin[i as usize] = DVec3::ZERO;
+                nodes.velocity[i] = DVec3::ZERO;
+                nodes.spin[i] = DVec3::ZERO;
             }
         }
+    }
+}
+
+/// True if what no impulse moves is led along a course. An instrument may move at any time.
+fn is_led(model: &Model, matter: MatterId, node: u32) -> bool {
+    Some(matter) != model.fixtures || model.courses[node as usize] != (DVec3::ZERO, DVec3::ZERO)
+}
+
+/// True if a collider is on a body that does not sleep, or on something that is led.
+fn is_awake(model: &Model, bodies: MatterId, rest: &[Rest], collider: u32) -> bool {
+    let (matter, node) = model.colliders[collider as usize].at;
+    match matter == bodies {
+        true => !rest[node as usize].asleep,
+        false => is_led(model, matter, node),
     }
 }
 

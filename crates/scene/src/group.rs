@@ -811,7 +811,8 @@ impl Group {
                 if !is_sound(nodes, i) {
                     put_back(nodes, start, i);
                     if let Some(collisions) = &mut self.collisions {
-                        collisions.wake(i);
+                        // What leant on it leans on nothing now.
+                        collisions.wake_around(stage.model, i);
                     }
                 }
             }

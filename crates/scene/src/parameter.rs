@@ -3,6 +3,7 @@
 use crate::{
     Event, Simulation,
     build::Model,
+    collisions::Collisions,
     event::Happening,
     file::{LawSpec, MaterialSpec},
 };
@@ -427,7 +428,14 @@ impl Simulation {
         }
         for (p, value) in values {
             match self.subjects[*p] {
-                Subject::Gravity(axis) => self.model.gravity[axis] = *value,
+                Subject::Gravity(axis) => {
+                    if self.model.gravity[axis].to_bits() != value.to_bits() {
+                        // What rested under another weight may rest no longer.
+                        let touching = self.groups.iter_mut().filter_map(|g| g.collisions.as_mut());
+                        touching.for_each(Collisions::wake_all);
+                    }
+                    self.model.gravity[axis] = *value;
+                }
                 Subject::GripForce(t) => self.model.tools[t].grasper.grip_force = *value,
                 Subject::Speed(t) => self.model.tools[t].grasper.speed = *value,
                 Subject::Material(..) => {}

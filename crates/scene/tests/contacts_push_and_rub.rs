@@ -226,6 +226,23 @@ fn a_ball_rolls_down_a_slope_at_five_sevenths() {
     assert!((v / (5.0 / 7.0 * G * sin) - 1.0).abs() < 0.01, "{v}");
 }
 
+/// What it rolls on may move: no contact that lags behind holds it back.
+#[test]
+fn a_ball_rolls_on_over_a_loose_board() {
+    let mut text = world("step = 0.002\nreach = 100");
+    floor(&mut text, "friction = [1, 1]");
+    let says = "mass = 5\nhalf_extents = [3, 0.02, 0.2]\nfriction = [1, 1]";
+    body(&mut text, "board", DVec3::new(0.0, 0.02, 0.0), says);
+    let says = "mass = 0.5\nform = { ball = 0.05 }\nvelocity = [2, 0, 0]\nspin = [0, 0, -40]";
+    body(&mut text, "ball", DVec3::new(-2.0, 0.09, 0.0), says);
+    let mut rig = Rig::new(&text);
+    rig.run(2.0);
+    let (v, w) = (rig.velocity("ball").x, rig.spin("ball").z);
+    println!("{v} m/s, {w} rad/s");
+    assert!((v - 2.0).abs() < 1e-3, "{v} m/s");
+    assert!((v + 0.05 * w).abs() < 1e-3, "{v} and {w}");
+}
+
 #[test]
 fn a_stack_of_ten_rests_for_a_minute() {
     for sleep in [true, false] {
@@ -559,6 +576,7 @@ fn a_box_lies_in_a_channel_that_is_not_convex() {
     );
 }
 
+/// What sleeps is hit by a ball that rolls: what it gets, the ball gives, but for what the floor's friction takes.
 #[test]
 fn what_sleeps_wakes_when_hit() {
     let mut text = world("step = 0.002");
@@ -575,13 +593,204 @@ fn what_sleeps_wakes_when_hit() {
     assert_eq!(rig.velocity("box"), DVec3::ZERO, "it sleeps");
     let rolls = rig.velocity("ball").x;
     assert!((rolls - 2.0).abs() < 0.02, "it rolls on at {rolls} m/s");
-    rig.run(0.6);
+    let before = rig.momentum().0.x;
+    let mut step = 0;
+    while rig.velocity("box").length() < 0.1 {
+        // Until the blow nothing takes anything from the ball.
+        assert!((rig.momentum().0.x - before).abs() < 1e-3);
+        rig.step();
+        step += 1;
+        assert!(
+            step < 400,
+            "the box does not wake: the ball is at {}",
+            rig.position("ball")
+        );
+    }
+    // The blow of a plastic ball makes both equally fast. The ball's spin rubs the box upwards and itself down: with both
+    // the floor's friction, at most half of what presses on it, may take from them.
+    let after = rig.momentum().0.x;
+    let (ball, cube) = (rig.velocity("ball").x, rig.velocity("box").x);
+    println!("{before} to {after} N·s: ball {ball} m/s, box {cube} m/s");
     assert!(
-        rig.position("box").x > 0.02,
-        "{}, the ball at {}",
-        rig.position("box"),
-        rig.position("ball")
+        (ball - cube).abs() < 1e-3,
+        "ball {ball} m/s, box {cube} m/s"
     );
+    assert!(after <= before + 1e-9, "{before} to {after} N·s");
+    assert!(after > 0.75 * before, "{before} to {after} N·s");
+    rig.run(0.3);
+    assert!(
+        rig.momentum().0.x < after + 1e-9,
+        "{after} to {} N·s",
+        rig.momentum().0.x
+    );
+    assert!(rig.position("box").x > 0.02, "{}", rig.position("box"));
+}
+
+/// On a floor without friction nothing is lost along it, whatever sleeps: neither momentum nor spin about the vertical.
+#[test]
+fn a_blow_to_what_sleeps_keeps_momentum() {
+    let ball = |friction: f64, says: &str| {
+        format!(
+            "mass = 1\nform = {{ ball = 0.05 }}\nfriction = [{friction:?}, {friction:?}]\nrestitution = 1\n{says}"
+        )
+    };
+    for (friction, spin, aside) in [
+        (0.0, 0.0, 0.0),
+        (0.4, 0.0, 0.0),
+        (0.4, 30.0, 0.0),
+        (0.4, -7.0, 0.03),
+    ] {
+        let mut text = world("step = 0.002\nreach = 100");
+        floor(&mut text, "friction = [0, 0]");
+        let says = format!("velocity = [1, 0, 0]\nspin = [0, {spin:?}, 0]");
+        body(
+            &mut text,
+            "a",
+            DVec3::new(-1.1, 0.05, aside),
+            &ball(friction, &says),
+        );
+        body(
+            &mut text,
+            "b",
+            DVec3::new(0.0, 0.05, 0.0),
+            &ball(friction, ""),
+        );
+        let mut rig = Rig::new(&text);
+        rig.run(0.8);
+        assert_eq!(rig.velocity("b"), DVec3::ZERO, "it sleeps");
+        let (p, l) = rig.momentum();
+        rig.run(0.4);
+        let (q, k) = rig.momentum();
+        let what = format!("friction {friction}, spin {spin}, {aside} m aside");
+        assert!(
+            (p - q).x.abs() < 1e-9 && (p - q).z.abs() < 1e-9,
+            "{what}: {p} to {q}"
+        );
+        assert!((l - k).y.abs() < 1e-9, "{what}: {l} to {k}");
+        if friction == 0.0 {
+            let (a, b) = (rig.velocity("a").x, rig.velocity("b").x);
+            assert!(
+                a.abs() < 1e-6 && (b - 1.0).abs() < 1e-6,
+                "{what}: {a} and {b} m/s"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_bullet_pushes_a_wall_that_sleeps() {
+    let mut text = world("step = 0.002\nreach = 1000");
+    floor(&mut text, "friction = [0, 0]");
+    let says = "mass = 5\nhalf_extents = [0.05, 0.5, 0.5]";
+    body(&mut text, "wall", DVec3::new(0.0, 0.5, 0.0), says);
+    let says = "mass = 0.01\nform = { ball = 0.005 }\nvelocity = [100, 5, 0.5]\nrestitution = 0.3\nspin = [0, 40, 0]";
+    body(&mut text, "bullet", DVec3::new(-100.0, 0.3, 0.0), says);
+    let mut rig = Rig::new(&text);
+    rig.run(0.9);
+    assert_eq!(rig.velocity("wall"), DVec3::ZERO, "it sleeps");
+    let (p, _) = rig.momentum();
+    rig.run(0.2);
+    let (q, _) = rig.momentum();
+    assert!(
+        rig.velocity("bullet").x < 1.0,
+        "it struck: {}",
+        rig.velocity("bullet")
+    );
+    assert!(
+        (p - q).x.abs() < 1e-9 && (p - q).z.abs() < 1e-9,
+        "{p} to {q}"
+    );
+}
+
+/// A row of cubes that sleep, each against the next: the first is hit, and all are pushed in the same step.
+#[test]
+fn a_blow_wakes_all_that_lean_on_each_other() {
+    let mut text = world("step = 0.002\nreach = 100");
+    floor(&mut text, "friction = [0, 0]");
+    for k in 0..5 {
+        cube(
+            &mut text,
+            &format!("box {k}"),
+            DVec3::new(0.1 * f64::from(k), 0.05, 0.0),
+        );
+    }
+    cube(&mut text, "apart", DVec3::new(0.3, 0.05, 1.0));
+    let says = "mass = 1\nform = { ball = 0.05 }\nvelocity = [1, 0, 0]";
+    body(&mut text, "ball", DVec3::new(-1.1, 0.05, 0.0), says);
+    let mut rig = Rig::new(&text);
+    rig.run(0.8);
+    assert!(
+        names(5).iter().all(|n| rig.velocity(n) == DVec3::ZERO),
+        "they sleep"
+    );
+    let before = rig.momentum().0.x;
+    while rig.velocity("box 0").length() < 0.01 {
+        assert!(rig.time() < 1.2, "the first box is not hit");
+        rig.step();
+    }
+    assert!((rig.momentum().0.x - before).abs() < 1e-9);
+    for name in names(5) {
+        let v = rig.velocity(&name).x;
+        assert!((v - before / 6.0).abs() < 1e-6, "{name} at {v} m/s");
+    }
+    assert_eq!(rig.velocity("apart"), DVec3::ZERO, "nothing touches it");
+}
+
+/// Nothing but what bears it brings a body to rest: two of them float slowly, one alone and two that push each other.
+#[test]
+fn what_floats_slowly_floats_on() {
+    let mut text = world("step = 0.002\ngravity = [0, 0, 0]");
+    let ball = |text: &mut String, name: &str, x: f64, v: f64| {
+        let says = format!("mass = 1\nform = {{ ball = 0.05 }}\nvelocity = [{v:?}, 0, 0]");
+        body(text, name, DVec3::X * x, &says);
+    };
+    ball(&mut text, "alone", 1.0, 0.009);
+    // They meet after a second and stay together.
+    ball(&mut text, "fast", 0.0, 0.009);
+    ball(&mut text, "slow", 0.105, 0.004);
+    let mut rig = Rig::new(&text);
+    let before = rig.momentum().0;
+    rig.watch(4.0, |rig, _| {
+        let now = rig.momentum().0;
+        assert!(
+            now.distance(before) < 1e-12,
+            "{before} to {now} at {} s",
+            rig.time()
+        );
+    });
+    assert!(
+        (rig.position("alone").x - 1.036).abs() < 1e-9,
+        "{}",
+        rig.position("alone")
+    );
+    let together = [rig.velocity("fast").x, rig.velocity("slow").x];
+    assert!(
+        together.iter().all(|v| (v - 0.0065).abs() < 1e-9),
+        "{together:?}"
+    );
+}
+
+/// What stands on something still goes to sleep; what is woken by something that comes to rest on it sleeps again, with it.
+#[test]
+fn a_tower_sleeps_and_sleeps_again() {
+    let mut text = tower(6, "step = 0.002", |_| 1.0);
+    cube(&mut text, "last", DVec3::new(0.0, 5.7, 0.0));
+    let mut rig = Rig::new(&text);
+    let all = names(6);
+    let speed = |rig: &Rig| {
+        all.iter()
+            .map(|n| rig.velocity(n).length())
+            .fold(0.0, f64::max)
+    };
+    rig.run(0.9);
+    assert_eq!(speed(&rig), 0.0, "they sleep");
+    let mut fastest = 0.0_f64;
+    rig.watch(0.3, |rig, _| fastest = fastest.max(speed(rig)));
+    // What sleeps does not even tremble.
+    assert!(fastest > 0.0, "the last one wakes them");
+    rig.run(3.0);
+    assert_eq!(speed(&rig), 0.0, "they sleep again");
+    assert_eq!(rig.velocity("last"), DVec3::ZERO, "so does the last one");
 }
 
 #[test]
@@ -638,6 +847,55 @@ fn what_a_body_rests_on_may_be_pulled_away_by_hand() {
         "it hangs in the air: {}",
         rig.position("box 2")
     );
+}
+
+#[test]
+fn what_sleeps_wakes_when_gravity_changes() {
+    let mut rig = Rig::new(&tower(2, "step = 0.002", |_| 1.0));
+    rig.run(1.0);
+    assert_eq!(rig.velocity("box 0"), DVec3::ZERO, "it sleeps");
+    let parameters = rig.simulation.parameters();
+    let index = parameters.iter().position(|p| p.name == "gravity y");
+    rig.input.changes = vec![trocar_scene::Change {
+        parameter: index.unwrap() as u32,
+        value: 2.0,
+    }];
+    let told = rig.simulation.step(&rig.input).events.len();
+    assert_eq!(told, 1, "gravity has changed");
+    rig.input.changes.clear();
+    rig.run(0.5 - 0.002);
+    for name in names(2) {
+        let up = rig.velocity(&name).y;
+        assert!((up - 1.0).abs() < 1e-3, "{name} rises at {up} m/s");
+    }
+}
+
+/// A body whose numbers go bad is put back to where it began, away from what slept on it: that falls.
+#[test]
+fn what_slept_on_a_body_that_is_put_back_falls() {
+    let mut text = world("step = 0.002");
+    floor(&mut text, "");
+    cube(&mut text, "below", DVec3::new(0.0, 0.3, 0.0));
+    cube(&mut text, "above", DVec3::new(0.0, 0.45, 0.0));
+    let mut rig = Rig::new(&text);
+    rig.run(2.0);
+    assert_eq!(rig.velocity("above"), DVec3::ZERO, "it sleeps");
+    let (matter, node) = rig.at("below");
+    rig.input.pulls = vec![trocar_scene::Pull {
+        anchor: trocar_dynamics::Anchor::frame(matter, node as u32, DVec3::ZERO),
+        target: rig.position("below"),
+        force: 1.0,
+    }];
+    rig.simulation.spoil(matter, node);
+    let told = rig.simulation.step(&rig.input).events.len();
+    assert!(told > 0, "it is put back");
+    rig.input.pulls.clear();
+    assert!(rig.position("below").y > 0.29, "{}", rig.position("below"));
+    let before = rig.position("above").y;
+    assert!((before - 0.15).abs() < 1e-3, "it is spoilt too: {before}");
+    rig.run(0.1);
+    let fallen = before - rig.position("above").y;
+    assert!((fallen - 0.5 * G * 0.01).abs() < 3e-3, "it fell {fallen} m");
 }
 
 #[test]

@@ -67,6 +67,51 @@ fn a_warm_step_takes_no_memory() {
     two_threads_take_no_memory_either();
     the_mouse_and_the_endoscope_take_no_memory();
     bodies_on_tissue_take_no_memory();
+    a_heap_that_comes_apart_and_together_takes_no_memory();
+}
+
+/// So many cubes lie side by side that their contacts are cut into slabs, and half of them are lifted off again and again.
+fn a_heap_that_comes_apart_and_together_takes_no_memory() {
+    let mut text = String::from(
+        "trocar = 1\n[world]\nstep = 0.002\nsleep = false\n[[body]]\nname = \"floor\"\nmotion = \"static\"\n\
+         position = [0, 0, 0]\nform = { half_space = [0, 1, 0] }\n",
+    );
+    for k in 0..120 {
+        let (x, z) = (0.2 * f64::from(k % 12), 0.2 * f64::from(k / 12));
+        text += &format!(
+            "[[body]]\nname = \"{k}\"\nmass = 1\nposition = [{x}, 0.05, {z}]\nhalf_extents = [0.05, 0.05, 0.05]\n"
+        );
+    }
+    let mut simulation = common::built(&text);
+    let bodies = simulation
+        .model()
+        .bodies
+        .unwrap_or_else(|| panic!("there are bodies"));
+    let inputs: Vec<Input> = (0..400)
+        .map(|k| {
+            let mut input = simulation.idle_input();
+            let lifted = if k < 200 { 60 } else { 0 };
+            for node in 0..lifted {
+                let (x, z) = (0.2 * f64::from(node % 12), 0.2 * f64::from(node / 12));
+                input.pulls.push(Pull {
+                    anchor: Anchor::node(bodies, node),
+                    target: DVec3::new(x, 0.2, z),
+                    force: 30.0,
+                });
+            }
+            input
+        })
+        .collect();
+    for _ in 0..2 {
+        allocations(&mut simulation, &inputs);
+    }
+    let all = simulation.report().contacts;
+    simulation.step(&inputs[0]);
+    allocations(&mut simulation, &inputs[..150]);
+    let fewer = simulation.report().contacts;
+    assert!(all >= 480 && fewer <= 300, "{all} and {fewer} contacts");
+    allocations(&mut simulation, &inputs[150..]);
+    assert_eq!(allocations(&mut simulation, &inputs), 0);
 }
 
 /// Bodies of every form are drawn over a sheet, to and fro.

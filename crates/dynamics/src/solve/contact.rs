@@ -194,6 +194,8 @@ struct Pace {
 #[derive(Debug, Default)]
 pub struct Press {
     slabs: Vec<Slab>,
+    /// So many of them are in use. The others are empty, and keep their memory for when there are more points again.
+    active: usize,
     /// Points between slabs that are not neighbours: few, and swept alone.
     far: Vec<(Place, Place, Spot)>,
     far_steps: Vec<Step>,
@@ -347,6 +349,7 @@ impl Press {
         self.others = movers.len();
         self.sweeps = 0;
         self.count = contacts.len();
+        self.active = 0;
         self.far.clear();
         self.pace = Pace::default();
         self.shared.clear();
@@ -369,7 +372,7 @@ impl Press {
         for (index, contact) in contacts.iter().enumerate() {
             self.add(movers, cast, contact, index, level);
         }
-        for slab in &mut self.slabs {
+        for slab in &mut self.slabs[..self.active] {
             slab.inside_steps.clear();
             slab.inside_steps.resize(slab.inside.len(), Step::default());
             slab.border_steps.clear();
@@ -413,7 +416,7 @@ impl Press {
         if self.slabs.len() < slabs {
             self.slabs.resize_with(slabs, Slab::default);
         }
-        self.slabs.truncate(slabs);
+        self.active = slabs;
         let each = self.order.len().div_ceil(slabs).max(1);
         for (k, (_, m)) in self.order.iter().enumerate() {
             let slab = (k / each) as u32;
@@ -575,13 +578,14 @@ impl Press {
                 });
             }
         };
+        let slabs = &mut self.slabs[..self.active];
         match crew {
-            Some(crew) if self.slabs.len() > 1 => {
-                crew.each(&mut self.slabs, |_, slab| inside(slab));
+            Some(crew) if slabs.len() > 1 => {
+                crew.each(slabs, |_, slab| inside(slab));
                 for first in [0, 1] {
                     let mut pairs: [&mut [Slab]; MOST_SLABS] = std::array::from_fn(|_| &mut [][..]);
                     let mut count = 0;
-                    for (to, pair) in pairs.iter_mut().zip(self.slabs[first..].chunks_mut(2)) {
+                    for (to, pair) in pairs.iter_mut().zip(slabs[first..].chunks_mut(2)) {
                         *to = pair;
                         count += 1;
                     }
@@ -589,14 +593,14 @@ impl Press {
                 }
             }
             _ => {
-                self.slabs.iter_mut().for_each(inside);
+                slabs.iter_mut().for_each(inside);
                 for first in [0, 1] {
-                    let first = first.min(self.slabs.len());
-                    self.slabs[first..].chunks_mut(2).for_each(across);
+                    let first = first.min(slabs.len());
+                    slabs[first..].chunks_mut(2).for_each(across);
                 }
             }
         }
-        let mut worst = self.slabs.iter().fold(0.0_f64, |w, s| w.max(s.worst));
+        let mut worst = slabs.iter().fold(0.0_f64, |w, s| w.max(s.worst));
         if strides {
             self.far_gain = 0.0;
         }
@@ -639,7 +643,7 @@ impl Press {
         }
         let (mut dd, mut dw, mut ww, mut vd, mut vw, mut vv) = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0);
         let mut gain = self.far_gain;
-        for slab in &self.slabs {
+        for slab in &self.slabs[..self.active] {
             gain += slab.gain;
             for (body, trail) in slab.bodies.iter().zip(&slab.trails) {
                 let [one, two] = &trail.steps;
@@ -708,7 +712,7 @@ impl Press {
         // The last stride is no longer to be judged.
         self.pace = Pace::default();
         let mut shock = std::mem::take(&mut self.shock);
-        shock.gather(&self.slabs, &self.far);
+        shock.gather(&self.slabs[..self.active], &self.far);
         shock.number();
         let (mut from, count) = (0, shock.lifts.len());
         while from < count && shock.lifts[from].level != NONE {
@@ -731,7 +735,7 @@ impl Press {
             from = to;
         }
         let mut bodies = shock.bodies.iter();
-        for slab in &mut self.slabs {
+        for slab in &mut self.slabs[..self.active] {
             for (to, from) in slab.bodies.iter_mut().zip(&mut bodies) {
                 *to = *from;
             }
@@ -761,7 +765,7 @@ impl Press {
             return;
         }
         let mut least = -self.pace.towards - self.far_gain;
-        for slab in &self.slabs {
+        for slab in &self.slabs[..self.active] {
             least -= slab.gain;
             for (body, trail) in slab.bodies.iter().zip(&slab.trails) {
                 let v = &[body.velocity, body.spin];
@@ -771,7 +775,7 @@ impl Press {
         if least <= self.pace.least {
             return;
         }
-        for slab in &mut self.slabs {
+        for slab in &mut self.slabs[..self.active] {
             slab.go_on(Next::Back);
         }
         for ((_, _, spot), step) in self.far.iter_mut().zip(&mut self.far_steps) {
@@ -781,7 +785,7 @@ impl Press {
 
     /// Puts the impulses found into the contacts.
     pub fn store(&self, contacts: &mut [BodyContact]) {
-        for slab in &self.slabs {
+        for slab in &self.slabs[..self.active] {
             for spot in &slab.inside {
                 contacts[spot.index as usize].impulse = spot.impulse;
             }
@@ -804,7 +808,11 @@ impl Press {
     /// Gives the motion of all bodies, but those that others act on too, to their movers.
     pub fn give(&self, movers: &mut Movers, level: Level) {
         let own = |b: &&Body| b.mover as usize >= self.others;
-        for body in self.slabs.iter().flat_map(|s| &s.bodies).filter(own) {
+        for body in self.slabs[..self.active]
+            .iter()
+            .flat_map(|s| &s.bodies)
+            .filter(own)
+        {
             let mover = &mut movers[body.mover];
             let (velocity, spin) = mover.course(level);
             let (push, twist) = (
