@@ -14,6 +14,7 @@ import {
   Vector3,
 } from "three";
 import type { Look } from "../wire";
+import { type FloorOptions, floorMaterial } from "./floor";
 import { block, clouds, pebbles } from "./noise";
 import { plainShader, richShader } from "./shader";
 import { sheet } from "./vessels";
@@ -48,7 +49,13 @@ export interface Lamp {
   strength: number;
   /** Cosine of the angle at which the beam has faded. */
   edge: number;
+  /** What the walls around throw back. */
+  walls: Color;
 }
+
+/** Walls of flesh, and those of a workshop with a bright ceiling. Linear. */
+export const CAVITY = new Color().setRGB(0.06, 0.036, 0.03);
+export const CEILING = new Color().setRGB(0.2, 0.215, 0.235);
 
 export interface MaterialOptions {
   look: Look;
@@ -84,6 +91,7 @@ export class Palette {
       lampReach: { value: 0.1 },
       lampStrength: { value: 1 },
       lampEdge: { value: -2 },
+      walls: { value: CAVITY.clone() },
       shadowMap: { value: null },
       shadowView: { value: new Matrix4() },
       shadowTexel: { value: 1 / 1024 },
@@ -129,12 +137,18 @@ export class Palette {
     });
   }
 
+  /** The floor of a workshop. */
+  floor(options: Omit<FloorOptions, "shaded">): ShaderMaterial {
+    return floorMaterial(this.shared, { ...options, shaded: this.rich });
+  }
+
   /** Moves the lamp for everything. */
-  light({ place, reach, strength, edge }: Lamp): void {
+  light({ place, reach, strength, edge, walls }: Lamp): void {
     (this.shared.lampPlace.value as Vector3).copy(place);
     this.shared.lampReach.value = reach;
     this.shared.lampStrength.value = strength;
     this.shared.lampEdge.value = edge;
+    (this.shared.walls.value as Color).copy(walls);
   }
 
   /** Plain looks see the sheet of vessels from one side only: from where the scene is seen. */

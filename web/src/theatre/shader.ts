@@ -210,7 +210,7 @@ void main() {
 `;
 
 /** The lamp and the film of the camera. */
-const LAMP = /* glsl */ `
+export const LAMP = /* glsl */ `
 // The lamp, seen from the eye, m; the distance at which it is as bright as \`lampStrength\`.
 uniform vec3 lampPlace;
 uniform float lampReach;
@@ -219,8 +219,8 @@ uniform float lampStrength;
 uniform float lampEdge;
 
 const vec3 LAMP = vec3(1.0, 0.96, 0.88);
-// What the walls of the cavity throw back.
-const vec3 WALLS = vec3(0.060, 0.036, 0.030);
+// What the walls around throw back.
+uniform vec3 walls;
 
 // Less than by the square of the distance: the camera's gain evens it out.
 float brightness(float near, float slant) {
@@ -237,7 +237,7 @@ vec3 cavity(vec3 direction) {
 `;
 
 /** Bright things become white gradually (the curve of K. Narkowicz for ACES, 2016). */
-const FILM = /* glsl */ `
+export const FILM = /* glsl */ `
 vec3 developed(vec3 radiance) {
   return clamp(radiance * (2.51 * radiance + 0.03) / (radiance * (2.43 * radiance + 0.59) + 0.14), 0.0, 1.0);
 }
@@ -258,7 +258,7 @@ float shine(vec3 normal, vec3 middle, float roughness) {
 }
 `;
 
-const SHADOW = /* glsl */ `
+export const SHADOW = /* glsl */ `
 uniform highp sampler2D shadowMap;
 uniform float shadowTexel;
 varying vec4 vShadow;
@@ -320,7 +320,7 @@ void main() {
   // Red light seeps farthest through flesh.
   vec3 wrap = s.depth * vec3(0.40, 0.18, 0.14);
   vec3 diffuse = max((facing + wrap) / (1.0 + wrap), 0.0);
-  vec3 radiance = s.albedo * (light * diffuse + WALLS * lampStrength * (0.7 + 0.3 * normal.y));
+  vec3 radiance = s.albedo * (light * diffuse + walls * lampStrength * (0.7 + 0.3 * normal.y));
   // The edge, where one looks through more of the flesh's own light.
   radiance += s.albedo * vec3(0.8, 0.42, 0.34) * light * s.depth * 0.2 * pow(grazing, 3.0);
   radiance += 0.03 * light * min(shine(normal, middle, s.roughness), 6.0) * max(facing, 0.0);
@@ -383,7 +383,7 @@ void main() {
   vColour *= cavity(reflect(-eye, normal)) * (0.2 + 0.8 * vLight) + 0.12 * vLight * max(facing, 0.0);
 #else
   vec3 diffuse = max((facing + vec3(0.14, 0.06, 0.05)) / vec3(1.14, 1.06, 1.05), 0.0);
-  vColour *= vLight * diffuse + WALLS * lampStrength;
+  vColour *= vLight * diffuse + walls * lampStrength;
 #endif
   vNormal = normal;
   vMiddle = normalize(lamp + eye);

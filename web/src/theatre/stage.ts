@@ -37,6 +37,23 @@ const STEEL = [0.8, 0.81, 0.83] as const;
 const SLEEVE = [0.075, 0.08, 0.095] as const;
 const CANNULA = [0.62, 0.72, 0.76] as const;
 
+/** Indices of the two triangles that stand for a half space. */
+const HALF_SPACE = 6;
+
+const BACKGROUND = 0x070405;
+/** Behind bodies without tissue: a workshop, where edges are seen against grey. */
+const WORKSHOP = 0x39434f;
+
+/** True if nothing of a scene is alive: then it stands in a workshop. */
+export function isWorkshop(scene: SceneDescription): boolean {
+  return scene.tissues.length === 0 && scene.scenery.length === 0;
+}
+
+/** The colour behind everything. */
+export function backgroundOf(scene: SceneDescription): number {
+  return isWorkshop(scene) ? WORKSHOP : BACKGROUND;
+}
+
 /** Faces that meet at a smaller angle, in rad, are shown as one round surface. */
 const CREASE = 0.6;
 
@@ -80,10 +97,18 @@ export class Stage extends Group {
     }
     const solids = new Map<string, BufferGeometry>();
     const paints = new Map<string, ShaderMaterial>();
+    const { eye, target } = scene.camera;
+    const distance = new Vector3(...eye).distanceTo(new Vector3(...target));
     this.bodies = scene.bodies.map(({ colour, positions, triangles }) => {
+      if (triangles.length === HALF_SPACE) {
+        return this.put(
+          solid(positions, triangles),
+          palette.floor({ colour, behind: backgroundOf(scene), distance }),
+        );
+      }
       // A pile is a thousand bodies of one form and one colour.
       const geometry = kept(solids, positions.join(), () => solid(positions, triangles));
-      const paint = () => palette.material({ look: "plain", colour, side: FrontSide });
+      const paint = () => palette.material({ look: "plastic", colour, side: FrontSide });
       return this.put(geometry, kept(paints, colour.join(), paint));
     });
     this.instruments = scene.instruments.map((build) => this.build(build));

@@ -19,10 +19,10 @@ import type { Insight, Views } from "../insight";
 import type { Mark, SceneDescription } from "../wire";
 import { Inside } from "./inside";
 import { FieldStop, lookThrough, radiusOf } from "./lens";
-import { Palette } from "./looks";
+import { CAVITY, CEILING, Palette } from "./looks";
 import { Marks } from "./marks";
 import { Orbit } from "./orbit";
-import { Stage, UNSHADED } from "./stage";
+import { backgroundOf, isWorkshop, Stage, UNSHADED } from "./stage";
 
 /** More pixels than this per CSS pixel cost time and show nothing. */
 const MOST_PIXELS = 2;
@@ -36,13 +36,13 @@ const PATIENCE = 5;
 const HIDDEN = 3000;
 
 const SHADOW_TEXELS = 1024;
-const BACKGROUND = 0x070405;
-/** Behind bodies without tissue: a workshop, where edges are seen against grey. */
-const WORKSHOP = 0x2b323b;
 
 /** The lamp sits beside the lens, far enough that the shadow of a tip shows how deep it is, m. */
 const LAMP = new Vector3(-0.0055, 0.0075, 0.001);
 const BRIGHTNESS = 1.35;
+/** Towards the lamp of a workshop, and how many times as far as the eye it is away: far enough to shine evenly. */
+const CEILING_LAMP = new Vector3(-0.45, 1, 0.5).normalize();
+const FAR_AWAY = 12;
 /** How quickly the camera's gain follows, s. */
 const GAIN_TIME = 0.5;
 
@@ -68,6 +68,8 @@ export class View {
   private readonly software: boolean;
   private palette: Palette;
   private scene: SceneDescription | null = null;
+  /** True if the scene stands in a workshop: then its lamp hangs from the ceiling. */
+  private workshop = false;
   private stage: Stage | null = null;
   private frame: Frame | null = null;
   private shadow: {
@@ -95,7 +97,7 @@ export class View {
       antialias: !this.software,
       powerPreference: "high-performance",
     });
-    this.renderer.setClearColor(BACKGROUND);
+    this.renderer.setClearColor(0);
     this.camera.layers.enable(UNSHADED);
     this.palette = new Palette(this.rich);
     for (const thing of [this.marks, this.inside, this.stop]) {
@@ -129,8 +131,8 @@ export class View {
     this.scene = scene;
     this.frame = null;
     this.inside.show(null, NOTHING);
-    const bare = scene.tissues.length === 0 && scene.scenery.length === 0;
-    this.renderer.setClearColor(bare ? WORKSHOP : BACKGROUND);
+    this.workshop = isWorkshop(scene);
+    this.renderer.setClearColor(backgroundOf(scene));
     this.orbit.place(scene.camera, scene.endoscope !== null);
     this.build();
   }
@@ -273,14 +275,40 @@ export class View {
 
   private light(sinceLast: number): void {
     this.judge(sinceLast);
+    if (this.workshop) {
+      this.lightWorkshop();
+      return;
+    }
     const through = this.throughEndoscope;
     const place = through ? LAMP.clone() : new Vector3(-0.14, 0.22, 0).multiplyScalar(this.reach);
     // The beam fills the round picture and fades beyond it.
     const edge =
       through && this.frame?.eye ? Math.cos(Math.min(1.5, 0.5 * this.frame.eye.fieldOfView + 0.42)) : -2;
-    this.palette.light({ place, reach: this.reach, strength: BRIGHTNESS, edge });
+    this.palette.light({ place, reach: this.reach, strength: BRIGHTNESS, edge, walls: CAVITY });
     if (this.palette.rich) {
       this.shade(place);
+    }
+  }
+
+  /** An even light from above, whichever way one looks. */
+  private lightWorkshop(): void {
+    const { eye, target } = this.scene?.camera ?? { eye: [0, 0, 1], target: [0, 0, 0] };
+    const middle = new Vector3(...target);
+    const reach = new Vector3(...eye).distanceTo(middle);
+    const lamp = middle.clone().addScaledVector(CEILING_LAMP, FAR_AWAY * reach);
+    this.camera.updateMatrixWorld();
+    const place = lamp.clone().applyMatrix4(this.camera.matrixWorldInverse);
+    const even = { reach: FAR_AWAY * reach, strength: 0.8, edge: -20 };
+    this.palette.light({ place, walls: CEILING, ...even });
+    if (this.palette.rich) {
+      this.shadow ??= shadowCaster();
+      const { camera } = this.shadow;
+      camera.position.copy(lamp);
+      camera.lookAt(middle);
+      camera.fov = 2 * (180 / Math.PI) * Math.atan(1 / FAR_AWAY);
+      camera.near = (FAR_AWAY - 2) * reach;
+      camera.far = (FAR_AWAY + 2) * reach;
+      this.castShadows();
     }
   }
 
@@ -305,7 +333,7 @@ export class View {
   /** What the lamp does not see. */
   private shade(place: Vector3): void {
     this.shadow ??= shadowCaster();
-    const { target, camera, material } = this.shadow;
+    const { camera } = this.shadow;
     camera.position.copy(place).applyMatrix4(this.camera.matrixWorld);
     camera.quaternion.copy(this.camera.quaternion);
     camera.fov =
@@ -318,6 +346,15 @@ export class View {
       );
     camera.near = 0.15 * this.reach;
     camera.far = 4 * this.reach;
+    this.castShadows();
+  }
+
+  /** Draws what the lamp sees from where the shadow caster stands. */
+  private castShadows(): void {
+    if (!this.shadow) {
+      return;
+    }
+    const { target, camera, material } = this.shadow;
     camera.updateProjectionMatrix();
     camera.updateMatrixWorld();
     const view = new Matrix4().multiplyMatrices(camera.projectionMatrix, camera.matrixWorldInverse);
