@@ -9,7 +9,7 @@ use glam::{DQuat, DVec3};
 use trocar_dynamics::{
     Anchor, Bodies, Bonds, Budget, Cast, Field, Joint, Kinematic, MassNode, Matter, MatterId,
     Nodes, Outcome, Turning,
-    solve::{self, Touches, Workspace},
+    solve::{self, Solver, Touches},
 };
 use trocar_math::Pose;
 
@@ -20,7 +20,7 @@ pub struct Direct {
     matters: Vec<Box<dyn Matter>>,
     nodes: Vec<Nodes>,
     joints: Vec<Joint>,
-    workspace: Workspace,
+    solver: Solver,
     step: f64,
     pub budget: Budget,
     /// What the last step achieved.
@@ -59,7 +59,7 @@ impl Direct {
             matters: vec![Box::new(Kinematic::default()), Box::new(bodies)],
             nodes: vec![world, nodes],
             joints: joints.collect(),
-            workspace: Workspace::default(),
+            solver: Solver::default(),
             step: plan.step,
             budget,
             outcome: Outcome::default(),
@@ -90,13 +90,13 @@ impl Engine for Direct {
             version: 0,
         };
         let touches = &mut Touches::default();
-        let workspace = &mut self.workspace;
-        self.outcome = solve::aim(&mut cast, &mut bonds, touches, h, &budget, workspace);
+        let solver = &mut self.solver;
+        self.outcome = solve::aim(&mut cast, &mut bonds, touches, h, &budget, solver);
         for (matter, nodes) in self.matters.iter().zip(cast.nodes.iter_mut()) {
             matter.advance(nodes, h);
         }
         if budget.correct {
-            solve::correct(&mut cast, &mut bonds, touches, &budget, workspace);
+            solve::correct(&mut cast, &mut bonds, touches, &budget, solver);
         }
     }
 

@@ -4,7 +4,9 @@ use glam::DVec3;
 use serde::{Deserialize, Serialize};
 
 /// Names a piece of matter: its index in the model and in [`State::nodes`](crate::State).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 pub struct MatterId(pub u32);
 
 impl MatterId {

@@ -100,7 +100,7 @@ impl Rigid {
         if self.damping > 0.0 {
             momentum /= DVec3::ONE + inertia.recip() * (self.damping * h);
         }
-        let turn = Turn::of(inertia, momentum, h, about);
+        let turn = Turn::of(&Split::of(inertia), momentum, h, about);
         let end = unit(orientation * turn.rotation);
         (end, end * (turn.momentum / inertia))
     }
@@ -149,42 +149,59 @@ impl Rigid {
 }
 
 /// A free turn, seen from the body's frame at its start.
-struct Turn {
-    rotation: DQuat,
+pub(crate) struct Turn {
+    /// By which rotation.
+    pub rotation: DQuat,
     /// Angular momentum in the body's frame at the end.
-    momentum: DVec3,
+    pub momentum: DVec3,
 }
 
 /// Moments that differ by less than this part of themselves are equal.
 const EQUAL: f64 = 1e-12;
 
-/// The axes of a body with the moments `inertia` in the order in which its turn is split: the one of the middle moment, then
-/// the others; and by how much one over each moment exceeds that of the middle one.
-#[inline]
-fn split(inertia: DVec3) -> ([usize; 3], f64, [f64; 2]) {
-    let DVec3 { x, y, z } = inertia;
-    let middle = if (x <= y) == (y <= z) {
-        1
-    } else if (y <= x) == (x <= z) {
-        0
-    } else {
-        2
-    };
-    let axes = [middle, (middle + 1) % 3, (middle + 2) % 3];
-    let common = 1.0 / inertia[middle];
-    let excess = [axes[1], axes[2]].map(|k| {
-        let more = 1.0 / inertia[k] - common;
-        if more.abs() < EQUAL * common {
-            0.0
+/// How the turn of a body is split: about its momentum as if all moments were the middle one, and about the two other axes.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Split {
+    /// The axes of the two other moments.
+    axes: [usize; 2],
+    /// One over the middle moment, 1/(kg·m²).
+    common: f64,
+    /// By how much one over each other moment exceeds that.
+    excess: [f64; 2],
+}
+
+impl Split {
+    /// That of a body with the moments `inertia`, kg·m².
+    #[inline]
+    pub fn of(inertia: DVec3) -> Self {
+        let DVec3 { x, y, z } = inertia;
+        let middle = if (x <= y) == (y <= z) {
+            1
+        } else if (y <= x) == (x <= z) {
+            0
         } else {
-            more
+            2
+        };
+        let axes = [(middle + 1) % 3, (middle + 2) % 3];
+        let common = 1.0 / inertia[middle];
+        let excess = axes.map(|k| {
+            let more = 1.0 / inertia[k] - common;
+            if more.abs() < EQUAL * common {
+                0.0
+            } else {
+                more
+            }
+        });
+        Self {
+            axes,
+            common,
+            excess,
         }
-    });
-    (axes, common, excess)
+    }
 }
 
 impl Turn {
-    /// The turn of a body with the moments `inertia` (kg·m²) and the angular momentum `momentum` (N·m·s, both along its axes) in `h`
+    /// The turn of a body that is split as `split` and has the angular momentum `momentum` (N·m·s, along its axes) in `h`
     /// seconds.
     ///
     /// The energy ½ Σ Lᵢ²/Iᵢ is split into L²/2I₀ with the middle moment I₀, whose flow turns about L and commutes with all
@@ -192,8 +209,12 @@ impl Turn {
     /// two of the axes are composed symmetrically, half of one on either side of the other.
     /// `about` says how far to turn about momentum.
     #[inline(always)]
-    fn of(inertia: DVec3, momentum: DVec3, h: f64, about: impl Fn(DVec3) -> DQuat) -> Self {
-        let ([_, i, j], common, [more_i, more_j]) = split(inertia);
+    pub fn of(split: &Split, momentum: DVec3, h: f64, about: impl Fn(DVec3) -> DQuat) -> Self {
+        let Split {
+            axes: [i, j],
+            common,
+            excess: [more_i, more_j],
+        } = *split;
         let mut turn = Self {
             rotation: about(momentum * (common * h)),
             momentum,
@@ -214,21 +235,85 @@ impl Turn {
     /// Turns on about its own axis `k`, by `rate` rad for each N·m·s of momentum there.
     #[inline]
     fn about(&mut self, k: usize, rate: f64) {
-        let angle = rate * self.momentum[k];
-        if angle == 0.0 {
-            return;
+        let DQuat { x, y, z, w } = self.rotation;
+        let m = self.momentum;
+        // About one axis only two numbers mix, in the quaternion twice.
+        match k {
+            0 => {
+                let Some(a) = HalfTurn::of(rate * m.x) else {
+                    return;
+                };
+                let ((w, x), (z, y)) = (a.mix(w, x), a.mix(z, y));
+                self.rotation = DQuat::from_xyzw(x, y, z, w);
+                let (y, z) = a.back(m.y, m.z);
+                self.momentum = DVec3::new(m.x, y, z);
+            }
+            1 => {
+                let Some(a) = HalfTurn::of(rate * m.y) else {
+                    return;
+                };
+                let ((w, y), (x, z)) = (a.mix(w, y), a.mix(x, z));
+                self.rotation = DQuat::from_xyzw(x, y, z, w);
+                let (z, x) = a.back(m.z, m.x);
+                self.momentum = DVec3::new(x, m.y, z);
+            }
+            _ => {
+                let Some(a) = HalfTurn::of(rate * m.z) else {
+                    return;
+                };
+                let ((w, z), (y, x)) = (a.mix(w, z), a.mix(y, x));
+                self.rotation = DQuat::from_xyzw(x, y, z, w);
+                let (x, y) = a.back(m.x, m.y);
+                self.momentum = DVec3::new(x, y, m.z);
+            }
         }
-        let mut axis = DVec3::ZERO;
-        axis[k] = angle;
-        let more = rotation::from_scaled_axis(axis);
-        self.rotation *= more;
-        self.momentum = more.conjugate() * self.momentum;
+    }
+}
+
+/// Sine and cosine of half an angle.
+struct HalfTurn {
+    sine: f64,
+    cosine: f64,
+}
+
+impl HalfTurn {
+    /// None for no turn at all.
+    #[inline(always)]
+    fn of(angle: f64) -> Option<Self> {
+        if angle == 0.0 {
+            return None;
+        }
+        let (sine, cosine) = rotation::half_sin_cos(angle);
+        Some(Self { sine, cosine })
+    }
+
+    /// Two numbers of a quaternion after this turn is added on its right: the first loses what the second gains.
+    #[inline(always)]
+    fn mix(&self, a: f64, b: f64) -> (f64, f64) {
+        (
+            a * self.cosine - b * self.sine,
+            b * self.cosine + a * self.sine,
+        )
+    }
+
+    /// The numbers of a vector along the next two axes, seen after the whole turn.
+    #[inline(always)]
+    fn back(&self, a: f64, b: f64) -> (f64, f64) {
+        let (s, c) = (
+            2.0 * self.sine * self.cosine,
+            1.0 - 2.0 * self.sine * self.sine,
+        );
+        (c * a + s * b, c * b - s * a)
     }
 }
 
 /// ∂ (turn, rad, in the body's frame at the start) / ∂ `momentum` of [`Turn::of`].
 fn turn_derivative(inertia: DVec3, momentum: DVec3, h: f64) -> DMat3 {
-    let ([_, i, j], common, [more_i, more_j]) = split(inertia);
+    let Split {
+        axes: [i, j],
+        common,
+        excess: [more_i, more_j],
+    } = Split::of(inertia);
     let scaled = common * h;
     let mut turn = Turn {
         rotation: rotation::from_scaled_axis(momentum * scaled),
@@ -254,7 +339,7 @@ fn turn_derivative(inertia: DVec3, momentum: DVec3, h: f64) -> DMat3 {
 
 /// A quaternion that is a unit one up to rounding, made one to rounding: cheaper than a division by its length.
 #[inline]
-fn unit(q: DQuat) -> DQuat {
+pub(crate) fn unit(q: DQuat) -> DQuat {
     q * (1.5 - 0.5 * q.length_squared())
 }
 

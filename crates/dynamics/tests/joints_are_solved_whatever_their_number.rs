@@ -8,7 +8,7 @@ use trocar_dynamics::{
     Anchor, Bodies, Bonds, Budget, Cast, Field, Joint, Kinematic, MassNode, Matter, MatterId,
     Method, Nodes, Outcome, Turning,
     joint::{Kind, Side},
-    solve::{self, Touches, Workspace},
+    solve::{self, Solver, Touches},
 };
 
 const WORLD: MatterId = MatterId::WORLD;
@@ -18,7 +18,7 @@ struct Bench {
     matters: Vec<Box<dyn Matter>>,
     nodes: Vec<Nodes>,
     joints: Vec<Joint>,
-    workspace: Workspace,
+    solver: Solver,
     gravity: DVec3,
 }
 
@@ -34,7 +34,7 @@ impl Bench {
                 Nodes::at_rest(&frames, &[]),
             ],
             joints,
-            workspace: Workspace::default(),
+            solver: Solver::default(),
             gravity: DVec3::Y * -9.81,
         }
     }
@@ -86,7 +86,7 @@ impl Bench {
             &mut Touches::default(),
             h,
             budget,
-            &mut self.workspace,
+            &mut self.solver,
         );
         for (matter, nodes) in self.matters.iter().zip(cast.nodes.iter_mut()) {
             assert!(matter.advance(nodes, h));
@@ -96,7 +96,7 @@ impl Bench {
             &mut bonds,
             &mut Touches::default(),
             budget,
-            &mut self.workspace,
+            &mut self.solver,
         );
         (aim, correct)
     }
@@ -117,7 +117,7 @@ impl Bench {
             &mut bonds,
             &mut Touches::default(),
             budget,
-            &mut self.workspace,
+            &mut self.solver,
         )
     }
 

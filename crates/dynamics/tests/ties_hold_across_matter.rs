@@ -8,7 +8,7 @@ use trocar_dynamics::{
     Anchor, Bodies, Bonds, Budget, Cast, Field, Kinematic, MassNode, Matter, MatterId, Nodes, Tie,
     Turning,
     anchor::Support,
-    solve::{self, Touches, Workspace},
+    solve::{self, Solver, Touches},
 };
 
 struct World {
@@ -76,7 +76,7 @@ impl World {
             slot: &slot,
             nodes: &mut self.nodes,
         };
-        let mut workspace = Workspace::default();
+        let mut solver = Solver::default();
         let outcome = solve::aim(
             &mut cast,
             &mut Bonds {
@@ -87,7 +87,7 @@ impl World {
             &mut Touches::default(),
             h,
             &budget,
-            &mut workspace,
+            &mut solver,
         );
         assert!(outcome.converged, "{outcome:?}");
         for (matter, nodes) in self.matters.iter().zip(cast.nodes.iter_mut()) {
@@ -104,7 +104,7 @@ impl World {
                 &mut bonds,
                 &mut Touches::default(),
                 &budget,
-                &mut workspace
+                &mut solver
             )
             .converged
         );
@@ -237,7 +237,7 @@ fn a_tie_between_two_fixed_points_gives_up_instead_of_dividing_by_zero() {
         &mut Touches::default(),
         1e-3,
         &Budget::default(),
-        &mut Workspace::default(),
+        &mut Solver::default(),
     );
     assert!(!outcome.converged && outcome.error == 1.0);
     assert!(world.ties[0].impulse == DVec3::ZERO);

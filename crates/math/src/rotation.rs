@@ -33,6 +33,20 @@ pub fn from_axis_angle(axis: DVec3, angle: f64) -> DQuat {
     DQuat::from_xyzw(v.x, v.y, v.z, c)
 }
 
+/// Sine and cosine of half of `angle` rad; quick for the small turns of a step.
+#[inline]
+pub fn half_sin_cos(angle: f64) -> (f64, f64) {
+    let half = 0.5 * angle;
+    let x = half * half;
+    if x > 2.5e-4 {
+        return real::sin_cos(half);
+    }
+    // Below about 0.03 rad so many terms are exact to rounding.
+    let sine = half * (1.0 - x * (1.0 / 6.0 - x * (1.0 / 120.0 - x * (1.0 / 5_040.0))));
+    let cosine = 1.0 - x * (1.0 / 2.0 - x * (1.0 / 24.0 - x * (1.0 / 720.0)));
+    (sine, cosine)
+}
+
 /// Rotation about `v` by |v| rad: the exponential map.
 #[inline]
 pub fn from_scaled_axis(v: DVec3) -> DQuat {

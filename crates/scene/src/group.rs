@@ -12,7 +12,7 @@ use trocar_dynamics::{
     Anchor, BodyContact, Bonds, Budget, Cast, Contact, Crew, Field, Joint, Kinematic, Local, Lock,
     Masses, MatterId, Nodes, Outcome, Point, Pull, State, Tie,
     joint::{Drive, Memory},
-    solve::{self, Touches, Workspace},
+    solve::{self, Solver, Touches},
 };
 use trocar_math::Pose;
 use trocar_soft::Hyper;
@@ -162,7 +162,7 @@ pub struct Group {
     touches: Vec<Touch>,
     capsules: Vec<Capsule>,
     poses: Vec<[Pose; PARTS]>,
-    workspace: Workspace,
+    solver: Solver,
     /// Velocities and spins before the mouse pulled.
     before: Vec<(Vec<DVec3>, Vec<DVec3>)>,
 }
@@ -239,7 +239,7 @@ impl Group {
             touches: Vec::new(),
             capsules: Vec::new(),
             poses: Vec::new(),
-            workspace: Workspace::default(),
+            solver: Solver::default(),
             before: Vec::new(),
         }
     }
@@ -588,7 +588,7 @@ impl Group {
                 },
                 (sub.h, slow),
                 &stage.budget,
-                &mut self.workspace,
+                &mut self.solver,
             );
         }
     }
@@ -695,7 +695,7 @@ impl Group {
                 may_fail: sub.depth < MOST_HALVINGS,
                 ..stage.budget
             },
-            &mut self.workspace,
+            &mut self.solver,
         );
         if outcome.refused {
             if !stage.pulls.is_empty() {
@@ -777,7 +777,7 @@ impl Group {
                 crew: stage.crew,
             },
             &stage.budget,
-            &mut self.workspace,
+            &mut self.solver,
         );
         worst(&mut self.correct, &outcome);
         if let Some(collisions) = &mut self.collisions {

@@ -17,7 +17,7 @@ use glam::{DMat3, DVec3};
 use trocar_math::rotation::outer;
 
 /// (hω)² of the swinging under load that the arms of the start are trusted with; by linear theory it would be 4.
-const SLOW_SWING: f64 = 0.5;
+pub(super) const SLOW_SWING: f64 = 0.5;
 
 impl Workspace {
     /// True if a component's bonds should pull along mean arms. Bonds that may give way, and all that hangs on anything but
@@ -86,8 +86,8 @@ impl Workspace {
     }
 
     /// Works out what bonds add to the inertia of a component's movers: an impulse p on an arm r that turns by δθ at the end gets
-    /// another moment, ½ (r pᵀ − p·r) δθ, since it acts along the mean of the arms.
-    pub(super) fn stiffen(&mut self, component: &Component, h: f64) {
+    /// another moment, ½ (r pᵀ − p·r) δθ, since it acts along the mean of the arms. `exact`, or made symmetric.
+    pub(super) fn stiffen(&mut self, component: &Component, h: f64, exact: bool) {
         let Self { plan, movers, .. } = self;
         for m in &component.movers {
             movers[*m].stiffness = DMat3::ZERO;
@@ -120,11 +120,19 @@ impl Workspace {
                 }
             }
         }
+        for m in &component.movers {
+            let mover = &mut movers[*m];
+            let stiffness = mover.stiffness;
+            mover.stiffness = if exact {
+                stiffness * mover.turning()
+            } else {
+                (stiffness + stiffness.transpose()) * 0.5
+            };
+        }
         if component.method == Some(Method::System) {
             for m in &component.movers {
                 let mover = &mut movers[*m];
-                let stiffness = (mover.stiffness + mover.stiffness.transpose()) * 0.5;
-                let felt = (mover.inertia + stiffness).inverse();
+                let felt = (mover.inertia + mover.stiffness).inverse();
                 mover.felt = if felt.is_finite() {
                     felt
                 } else {

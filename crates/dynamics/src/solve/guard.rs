@@ -4,7 +4,7 @@ use super::{Level, Outcome, Workspace, component::Component, plan::What, plan_en
 use glam::DVec3;
 
 /// Joints that give bodies more than this part of the energy they have in one substep have been solved wrongly.
-const MOST_GAIN: f64 = 0.05;
+pub(super) const MOST_GAIN: f64 = 0.05;
 
 /// Energy that torn joints may add in one substep, as a part of what there is.
 const GAIN: f64 = 0.02;
@@ -76,7 +76,7 @@ impl Workspace {
                 self.state.masked[block.range()].fill(block.is_of_control() || block.of_velocity);
             }
             self.plan.aim_rows_now(&component.blocks, &self.movers);
-            component.factorise_singles(&self.rows(level), &self.movers);
+            component.factorise_singles(&self.rows(false), &self.movers);
             self.find_targets(component, level, speed);
             for _ in 0..LAST_SWEEPS {
                 let (mut at, mut first) = (0, 0);
@@ -97,7 +97,7 @@ impl Workspace {
                         *w -= target;
                     }
                     at += block.rows;
-                    let wanted = component.solve_single(k, first, &self.rows(level));
+                    let wanted = component.solve_single(k, first, &self.rows(false));
                     self.give(b, &wanted[..block.rows]);
                     first += block.rows * block.rows;
                 }

@@ -16,7 +16,7 @@ const HALF_DONE: f64 = 0.5;
 const MOST_GROWTH: f64 = 1000.0;
 
 /// How many times the last substep, of `before` seconds, this one of `h` seconds is: impulses grow with it.
-fn growth(before: f64, h: f64) -> f64 {
+pub(super) fn growth(before: f64, h: f64) -> f64 {
     if before > 0.0 {
         (h / before).min(MOST_GROWTH)
     } else {

@@ -8,6 +8,7 @@ mod component;
 mod contact;
 mod drive;
 mod ends;
+mod forest;
 mod guard;
 mod memory;
 mod mover;
@@ -21,6 +22,7 @@ use crate::{BodyContact, Cast, Contact, Crew, Joint, Tie};
 use component::Component;
 use contact::Press;
 use drive::Goal;
+use forest::Forest;
 use glam::DVec3;
 use mover::{Level, Movers};
 use plan::{Owner, Plan, What};
@@ -122,9 +124,60 @@ const LAST_ROUNDS: u32 = 6;
 /// Errors that differ by less than this part are the same.
 const SAME: f64 = 0.05;
 
+impl Outcome {
+    /// Takes in what came of another part of the same solve.
+    fn join(&mut self, other: &Self) {
+        self.iterations = self.iterations.max(other.iterations);
+        self.error = self.error.max(other.error);
+        self.converged &= other.converged;
+        self.redundant += other.redundant;
+        self.failed |= other.failed;
+        self.wild |= other.wild;
+        self.refused |= other.refused;
+    }
+}
+
+/// Solves everything that ties or touches the matter of a group; keeps memory for it.
+#[derive(Debug, Default)]
+pub struct Solver {
+    forest: Forest,
+    /// True if the trees were solved apart in the last [`aim`].
+    apart: bool,
+    /// All but the trees; and all, where trees can't be solved apart.
+    rest: Workspace,
+    whole: Workspace,
+}
+
+impl Solver {
+    /// Finds out whether trees are solved apart now.
+    fn choose(
+        &mut self,
+        cast: &Cast<'_>,
+        bonds: &Bonds<'_>,
+        touches: &Touches<'_>,
+        budget: &Budget,
+    ) -> bool {
+        if self.forest.update(cast, bonds) {
+            self.rest.apart.clone_from(&self.forest.joints);
+        }
+        self.forest.is_ready(cast, bonds.joints, touches, budget)
+    }
+
+    /// The room in which all but the trees is solved, if they are solved apart, or all.
+    fn room(&mut self, apart: bool) -> &mut Workspace {
+        if apart {
+            &mut self.rest
+        } else {
+            &mut self.whole
+        }
+    }
+}
+
 /// Memory for a solve.
 #[derive(Debug, Default)]
-pub struct Workspace {
+struct Workspace {
+    /// Of each joint whether it is solved elsewhere; empty if none is.
+    apart: Vec<bool>,
     movers: Movers,
     plan: Plan,
     state: RowState,
@@ -185,7 +238,7 @@ impl RowState {
 impl Workspace {
     /// Reads everything of this instant.
     fn begin(&mut self, cast: &Cast<'_>, bonds: &Bonds<'_>, level: Level) {
-        let key = (&*bonds.ties, &*bonds.joints, bonds.version);
+        let key = (&*bonds.ties, &*bonds.joints, bonds.version, &*self.apart);
         self.plan.update(&mut self.movers, cast, key, level);
         self.movers.read(cast, level);
         self.state.clear(&self.plan);
@@ -217,6 +270,28 @@ pub struct Touches<'a> {
 /// Finds the impulses that put all tied anchors together, and all touching points on their hulls,
 /// at the end of a substep of `h` seconds. All matter must have been planned with the same `h`.
 pub fn aim(
+    cast: &mut Cast<'_>,
+    bonds: &mut Bonds<'_>,
+    touches: &mut Touches<'_>,
+    h: f64,
+    budget: &Budget,
+    solver: &mut Solver,
+) -> Outcome {
+    solver.apart = solver.choose(cast, bonds, touches, budget);
+    if !solver.apart {
+        return aim_in(cast, bonds, touches, h, budget, &mut solver.whole);
+    }
+    let mut outcome = solver.forest.aim(cast, bonds.joints, h, budget);
+    if !outcome.refused {
+        outcome.join(&aim_in(cast, bonds, touches, h, budget, &mut solver.rest));
+    }
+    if !outcome.refused {
+        solver.forest.write(cast, bonds.joints, h);
+    }
+    outcome
+}
+
+fn aim_in(
     cast: &mut Cast<'_>,
     bonds: &mut Bonds<'_>,
     touches: &mut Touches<'_>,
@@ -305,8 +380,16 @@ pub fn correct(
     bonds: &mut Bonds<'_>,
     touches: &mut Touches<'_>,
     budget: &Budget,
-    workspace: &mut Workspace,
+    solver: &mut Solver,
 ) -> Outcome {
+    let mut outcome = Outcome {
+        converged: true,
+        ..Outcome::default()
+    };
+    if solver.apart {
+        outcome = solver.forest.correct(cast, budget);
+    }
+    let workspace = solver.room(solver.apart);
     let mut some = std::mem::take(&mut workspace.some);
     some.clear();
     workspace.which.clear();
@@ -325,7 +408,7 @@ pub fn correct(
         }
         contact.relief = DVec3::ZERO;
     }
-    let outcome = workspace.correct(cast, bonds, &mut some, touches.crew, budget, true);
+    outcome.join(&workspace.correct(cast, bonds, &mut some, touches.crew, budget, true));
     for (i, contact) in workspace.which.iter().zip(&some) {
         let kept = &mut touches.bodies[*i as usize];
         kept.total = contact.impulse;
@@ -344,8 +427,10 @@ pub fn rebound(
     touches: &mut Touches<'_>,
     (h, slow): (f64, f64),
     budget: &Budget,
-    workspace: &mut Workspace,
+    solver: &mut Solver,
 ) -> u32 {
+    let apart = solver.choose(cast, bonds, touches, budget);
+    let workspace = solver.room(apart);
     workspace.forget();
     let mut passes = 0;
     let mut some = std::mem::take(&mut workspace.some);

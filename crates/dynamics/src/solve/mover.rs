@@ -24,7 +24,7 @@ pub enum Level {
 
 /// How far a body in a joint may turn in one substep, 0.6 rad, or 1 rad if its bonds pull along mean arms: cosine of half
 /// the angle.
-const LEAST_COSINE: [f64; 2] = [0.955, 0.878];
+pub(super) const LEAST_COSINE: [f64; 2] = [0.955, 0.878];
 
 /// At the start of the substep, or at its end as it is planned; or the mean of what is at the one and at the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -296,6 +296,19 @@ impl Mover {
         let Back { turn, shares } = &self.back;
         let once = turn.cross(moment);
         moment * shares[0] - once * shares[1] + turn.cross(once) * shares[2]
+    }
+
+    /// How a small change of spin turns what it carries at the end of the substep, for each second of it. Valid after
+    /// [`look_back`](Self::look_back).
+    pub fn turning(&self) -> DMat3 {
+        DMat3::from_cols_array_2d(&DVec3::AXES.map(|axis| self.looking_back(axis).to_array()))
+            .transpose()
+    }
+
+    /// Takes from its bonds what lets it go on as it moves now for `h` seconds.
+    pub fn go_on(&mut self, h: f64) {
+        let push = self.mass * (self.velocity - (self.ahead - self.position) / h);
+        self.bind(push, DVec3::ZERO);
     }
 
     /// Works out how far it turns, for [`looking_back`](Self::looking_back).

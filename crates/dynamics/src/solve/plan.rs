@@ -118,7 +118,7 @@ impl Plan {
         &mut self,
         movers: &mut Movers,
         cast: &Cast<'_>,
-        (ties, joints, version): (&[Tie], &[Joint], u64),
+        (ties, joints, version, apart): (&[Tie], &[Joint], u64, &[bool]),
         level: Level,
     ) {
         movers.truncate(cast, self.movers);
@@ -146,7 +146,8 @@ impl Plan {
             self.owners.push(Owner::Tie(t as u32));
             self.add_block(What::Bases(first, 1), rows, false);
         }
-        for (j, joint) in joints.iter().enumerate() {
+        let here = |j: &usize| !apart.get(*j).copied().unwrap_or(false);
+        for (j, joint) in joints.iter().enumerate().filter(|(j, _)| here(j)) {
             let mut memory = 0;
             for of_velocity in [false, true] {
                 let mut run: (u32, u8, usize) = (self.tied.len() as u32, 0, 0);

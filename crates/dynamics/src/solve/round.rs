@@ -10,17 +10,17 @@ use super::{
 use glam::DVec3;
 
 /// A direct method that needs more rounds than this needs a shorter substep.
-const MOST_ROUNDS: u32 = 16;
+pub(super) const MOST_ROUNDS: u32 = 16;
 
 /// A round that made things worse is taken back by halves at most so often.
-const MOST_HALVINGS: u32 = 5;
+pub(super) const MOST_HALVINGS: u32 = 5;
 
 impl Workspace {
     /// Starts from the impulses there are. `may_fail`: a shorter substep would still be tried; the last one takes no chances.
     pub(super) fn start_rounds(&mut self, level: Level, wish: Method, may_fail: bool) {
         let mut components = std::mem::take(&mut self.plan.components);
         for component in &mut components {
-            component.prepare(&self.rows(level), &self.movers, wish);
+            component.prepare(&self.rows(false), &self.movers, wish);
             component.progress = Progress::default();
             component.mean = match level {
                 Level::Position(h) if may_fail => self.needs_middle(component, h),
@@ -34,7 +34,12 @@ impl Workspace {
                 // Their free motion is the best guess there is of how they will turn.
                 plan.aim_rows_middle(&component.blocks, movers);
             }
-            if level != Level::Velocity {
+            if let (true, Level::Position(h)) = (component.mean && !component.sweeps(), level) {
+                // Velocities are right already: to go on with them is nearer to the truth than the impulses of the last substep.
+                for m in &component.movers {
+                    movers[*m].go_on(h);
+                }
+            } else if level != Level::Velocity {
                 for b in &component.blocks {
                     let block = &plan.blocks[*b as usize];
                     for part in &plan.parts[block.parts.clone()] {
@@ -114,18 +119,22 @@ impl Workspace {
                 progress.error = f64::INFINITY;
             }
             progress.stale = false;
+            // Far from the solution the mean arms on both sides are the better guess: they are a secant, not a tangent.
+            let exact = component.method == Some(Method::Graph)
+                && level != Level::Velocity
+                && !(component.mean && progress.rounds == 1);
             if let Level::Position(h) = level {
-                if component.method == Some(Method::Graph) {
-                    for m in &component.movers {
-                        self.movers[*m].look_back();
-                    }
+                for m in &component.movers {
+                    self.movers[*m].look_back();
+                }
+                if exact {
                     self.plan.aim_rows_ahead(&component.blocks, &self.movers);
                 }
                 if component.mean && !component.sweeps() {
-                    self.stiffen(component, h);
+                    self.stiffen(component, h, exact);
                 }
             }
-            component.factorise(&self.rows(level), &self.movers);
+            component.factorise(&self.rows(exact), &self.movers);
         }
         if component.sweeps() {
             progress.error = error;
@@ -140,7 +149,7 @@ impl Workspace {
         } else {
             progress.halvings = 0;
             progress.error = error;
-            component.solve(&self.rows(level), &self.movers, level);
+            component.solve(&self.rows(false), &self.movers, level);
             let cut = self.give_all(component, level);
             progress.gave_way |= !self.spent.is_empty();
             progress.stale |= cut;
@@ -279,22 +288,20 @@ impl Workspace {
             if before != masked {
                 component.progress.stale = true;
             } else if error > tolerance {
-                let wanted = component.solve_single(k, first, &self.rows(level));
+                let wanted = component.solve_single(k, first, &self.rows(false));
                 component.progress.gave_way |= self.give(b, &wanted[..n]);
             }
             first += n * n;
         }
     }
 
-    pub(super) fn rows(&self, level: Level) -> Rows<'_> {
+    /// The rows as a factorisation reads them; `exact`: errors answer as they do at the end of the substep.
+    pub(super) fn rows(&self, exact: bool) -> Rows<'_> {
         Rows {
             blocks: &self.plan.blocks,
             parts: &self.plan.parts,
             jacobian: &self.plan.jacobian,
-            ahead: match level {
-                Level::Velocity => &[],
-                Level::Position(_) => &self.plan.ahead,
-            },
+            ahead: if exact { &self.plan.ahead } else { &[] },
             wrong: &self.state.wrong,
             compliance: &self.state.compliance,
             masked: &self.state.masked,

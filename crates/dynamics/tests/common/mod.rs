@@ -8,7 +8,7 @@ use glam::{DMat3, DQuat, DVec3};
 use trocar_dynamics::{
     Bodies, Bonds, Budget, Cast, Field, Joint, Kinematic, MassNode, Matter, MatterId, Nodes,
     Outcome, Turning,
-    solve::{self, Touches, Workspace},
+    solve::{self, Solver, Touches},
 };
 use trocar_math::rotation;
 
@@ -21,7 +21,7 @@ pub struct Shop {
     pub nodes: Vec<Nodes>,
     pub joints: Vec<Joint>,
     pub gravity: DVec3,
-    workspace: Workspace,
+    solver: Solver,
 }
 
 /// A body: mass, principal moments, place and orientation.
@@ -50,7 +50,7 @@ impl Shop {
             nodes: vec![world, Nodes::at_rest(&frames, &points)],
             joints,
             gravity: DVec3::ZERO,
-            workspace: Workspace::default(),
+            solver: Solver::default(),
         }
     }
 
@@ -88,14 +88,7 @@ impl Shop {
             version: 0,
         };
         let touches = &mut Touches::default();
-        solve::aim(
-            &mut cast,
-            &mut bonds,
-            touches,
-            h,
-            budget,
-            &mut self.workspace,
-        )
+        solve::aim(&mut cast, &mut bonds, touches, h, budget, &mut self.solver)
     }
 
     /// Moves everything as planned and pushed.
@@ -118,14 +111,14 @@ impl Shop {
             version: 0,
         };
         let touches = &mut Touches::default();
-        solve::correct(&mut cast, &mut bonds, touches, budget, &mut self.workspace)
+        solve::correct(&mut cast, &mut bonds, touches, budget, &mut self.solver)
     }
 
     /// The same without remembering any substep: velocities come from elsewhere.
     pub fn correct_afresh(&mut self, budget: &Budget) -> Outcome {
-        let kept = std::mem::take(&mut self.workspace);
+        let kept = std::mem::take(&mut self.solver);
         let outcome = self.correct(budget);
-        self.workspace = kept;
+        self.solver = kept;
         outcome
     }
 

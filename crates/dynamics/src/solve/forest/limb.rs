@@ -1,0 +1,373 @@
+//! What a tree of ball joints is made of, and the small matrices of its elimination.
+
+use super::super::mover::LEAST_COSINE;
+use crate::{
+    Nodes,
+    rigid::{Split, Turn, unit},
+};
+use glam::{DMat3, DQuat, DVec3};
+use trocar_math::{rotation, skew};
+
+/// No parent, or no joint.
+pub const NONE: u32 = u32::MAX;
+
+/// A body of a tree and the ball joint that holds it to its parent: what does not change.
+#[derive(Clone, Copy, Debug)]
+pub struct Limb {
+    pub node: u32,
+    /// Which limb it hangs on; [`NONE`] for the first one.
+    pub parent: u32,
+    /// Which joint holds it; [`NONE`] if it is the first of a tree that hangs on nothing.
+    pub joint: u32,
+    /// 1 if it is side b of its joint, −1 if it is side a.
+    pub side: f64,
+    /// Where its joint is in its own frame and in its parent's, m.
+    pub own: DVec3,
+    pub other: DVec3,
+    /// True if nothing hangs on it.
+    pub is_leaf: bool,
+}
+
+/// A body at the start of a substep.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Body {
+    pub mass: f64,
+    /// One over its mass.
+    pub light: f64,
+    /// Principal moments, and how they split its turn.
+    pub moments: DVec3,
+    pub split: Split,
+    pub position: DVec3,
+    pub velocity: DVec3,
+    pub orientation: DQuat,
+    /// The same as a matrix.
+    pub axes: DMat3,
+    pub spin: DVec3,
+    /// Mean velocity over the substep if it were left alone, and the force on it.
+    pub drift: DVec3,
+    pub force: DVec3,
+    /// Inertia and its inverse along the world's axes.
+    pub inertia: DMat3,
+    pub nimble: DMat3,
+}
+
+impl Body {
+    /// Where it is and how it moves now.
+    #[inline]
+    pub fn read(&mut self, nodes: &Nodes, node: usize) {
+        self.position = nodes.position[node];
+        self.velocity = nodes.velocity[node];
+        self.orientation = nodes.orientation[node];
+        self.spin = nodes.spin[node];
+        self.axes = DMat3::from_quat(self.orientation);
+        let (a, m) = (self.axes, self.moments);
+        let across = |scale: DVec3| {
+            let t = a.transpose();
+            a * DMat3::from_cols(t.x_axis * scale, t.y_axis * scale, t.z_axis * scale)
+        };
+        self.inertia = across(m);
+        self.nimble = across(m.recip());
+    }
+
+    /// Kinetic energy with such a motion, J.
+    #[inline]
+    pub fn energy(&self, velocity: DVec3, spin: DVec3) -> f64 {
+        0.5 * (self.mass * velocity.length_squared() + spin.dot(self.inertia * spin))
+    }
+}
+
+/// How a body goes through a substep, as far as it is known.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Course {
+    /// Mean velocity, and spin at the start with all that bonds gave it.
+    pub velocity: DVec3,
+    pub spin: DVec3,
+    /// Where it will be.
+    pub position: DVec3,
+    pub orientation: DQuat,
+    pub axes: DMat3,
+    /// Its angular momentum then, along its own axes.
+    momentum: DVec3,
+    /// What its bonds should have given it by their impulses, and what of that it has not had: N·s and N·m·s.
+    pub due: [DVec3; 2],
+    /// How a small change of spin turns it at the end, for each second.
+    pub turning: DMat3,
+    pub lack: [DVec3; 2],
+}
+
+impl Course {
+    /// Works out where it ends. `mean`: it turns as bodies do whose bonds pull along mean arms.
+    #[inline]
+    pub fn follow(&mut self, body: &Body, mean: bool, h: f64) {
+        self.position = body.position + self.velocity * h;
+        let momentum = body.moments * (body.axes.transpose() * self.spin);
+        let turn = if mean {
+            Turn::of(&body.split, momentum, h, rotation::cayley)
+        } else {
+            Turn::of(&body.split, momentum, h, rotation::from_scaled_axis)
+        };
+        self.orientation = unit(body.orientation * turn.rotation);
+        self.axes = DMat3::from_quat(self.orientation);
+        self.momentum = turn.momentum;
+    }
+
+    /// Its spin at the end.
+    #[inline]
+    pub fn last_spin(&self, body: &Body) -> DVec3 {
+        self.axes * (self.momentum / body.moments)
+    }
+
+    /// What it gets if it gets the moment `twist` at its end, as spin.
+    #[inline]
+    pub fn spun(&self, body: &Body, twist: DVec3) -> DVec3 {
+        self.axes * ((self.axes.transpose() * twist) / body.moments)
+    }
+
+    /// Works out what it lacks; returns the square of how far its motion lags behind, m² or rad².
+    #[inline]
+    pub fn compare(&mut self, body: &Body, h: f64) -> f64 {
+        self.lack = [
+            self.due[0] - (self.velocity - body.drift) * body.mass,
+            self.due[1] - body.inertia * (self.spin - body.spin),
+        ];
+        let shift = self.lack[0] * (body.light * h);
+        let turn = body.nimble * self.lack[1] * h;
+        shift.length_squared().max(turn.length_squared())
+    }
+
+    /// Works out how a small change of spin turns it at the end.
+    #[inline]
+    pub fn find_turning(&mut self, body: &Body, mean: bool) {
+        let q = self.orientation * body.orientation.conjugate();
+        let q = if q.w < 0.0 { -q } else { q };
+        self.turning = if mean {
+            // Of the Cayley map this is exact.
+            let turn = q.xyz() * (2.0 / q.w);
+            let share = 1.0 / (1.0 + 0.25 * turn.length_squared());
+            (DMat3::IDENTITY + skew(turn * 0.5)) * share
+        } else {
+            let turn = skew(q.xyz() * 2.0);
+            DMat3::IDENTITY + turn * 0.5 + turn * turn * (1.0 / 6.0)
+        };
+    }
+
+    /// True if it turns farther than what is reckoned for it can be trusted.
+    #[inline]
+    pub fn is_whirled(&self, body: &Body, mean: bool) -> bool {
+        let cosine = self.orientation.dot(body.orientation).abs();
+        cosine.is_nan() || cosine < LEAST_COSINE[usize::from(mean)]
+    }
+}
+
+/// The joint of a limb. Arms are first the limb's own, then its parent's.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Hold {
+    /// What it pulls the limb with, and its parent against, N·s.
+    pub impulse: DVec3,
+    /// Arms at the start, at the end, and what it pulls along.
+    pub start: [DVec3; 2],
+    pub end: [DVec3; 2],
+    pub arms: [DVec3; 2],
+    /// How far its two points are apart (m), or how fast they part (m/s).
+    pub apart: DVec3,
+}
+
+/// What a limb and all that hangs on it is to the rest of its tree: a mass of six degrees of freedom, in blocks.
+#[derive(Clone, Copy, Debug)]
+pub struct Weight {
+    /// Shift from shift, shift from turn, turn from shift, turn from turn.
+    pub a: DMat3,
+    pub b: DMat3,
+    pub c: DMat3,
+    pub d: DMat3,
+}
+
+impl Weight {
+    /// That of a body of so many kg that turns with no resistance.
+    #[inline]
+    pub fn of(mass: f64) -> Self {
+        Self {
+            a: DMat3::from_diagonal(DVec3::splat(mass)),
+            b: DMat3::ZERO,
+            c: DMat3::ZERO,
+            d: DMat3::ZERO,
+        }
+    }
+}
+
+/// A limb after its elimination.
+#[derive(Clone, Copy, Debug)]
+pub struct Pivot {
+    /// a⁻¹, c a⁻¹, a⁻¹ b and (d − c a⁻¹ b)⁻¹ of its weight.
+    inverse: DMat3,
+    left: DMat3,
+    right: DMat3,
+    schur: DMat3,
+    /// How it moves and turns for a unit impulse of its joint.
+    shift: DMat3,
+    turn: DMat3,
+    /// Impulse for each m/s at its joint.
+    grip: DMat3,
+    /// How the points of its joint move as it turns, and as its parent turns.
+    reach: DMat3,
+    led: DMat3,
+}
+
+/// What is wrong with a limb's motion in a round, and what the round changes.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Change {
+    /// What is still to be given to it and all that hangs on it; then how its motion changes.
+    pub shift: DVec3,
+    pub turn: DVec3,
+    /// How the impulse of its joint changes.
+    pub impulse: DVec3,
+}
+
+/// `m` [r]×.
+#[inline]
+fn times_cross(m: &DMat3, r: DVec3) -> DMat3 {
+    DMat3::from_cols(
+        m.y_axis * r.z - m.z_axis * r.y,
+        m.z_axis * r.x - m.x_axis * r.z,
+        m.x_axis * r.y - m.y_axis * r.x,
+    )
+}
+
+/// [r]× `m`.
+#[inline]
+fn cross_times(r: DVec3, m: &DMat3) -> DMat3 {
+    DMat3::from_cols(r.cross(m.x_axis), r.cross(m.y_axis), r.cross(m.z_axis))
+}
+
+impl Pivot {
+    /// A limb that nothing moves.
+    pub const NOTHING: Self = Self {
+        inverse: DMat3::ZERO,
+        left: DMat3::ZERO,
+        right: DMat3::ZERO,
+        schur: DMat3::ZERO,
+        shift: DMat3::ZERO,
+        turn: DMat3::ZERO,
+        grip: DMat3::ZERO,
+        reach: DMat3::ZERO,
+        led: DMat3::ZERO,
+    };
+
+    /// Eliminates a limb of which nothing hangs on anything: the first of a tree that hangs on nothing itself.
+    pub fn alone(weight: &Weight) -> Self {
+        let inverse = weight.a.inverse();
+        let left = weight.c * inverse;
+        Self {
+            inverse,
+            left,
+            right: inverse * weight.b,
+            schur: (weight.d - left * weight.b).inverse(),
+            ..Self::NOTHING
+        }
+    }
+
+    /// Eliminates a limb that is pulled along `arm`; `reach` as below. `light`: one over its mass if it is a leaf.
+    #[inline]
+    fn eliminated(weight: &Weight, arm: DVec3, reach: DMat3, light: Option<f64>) -> Self {
+        if let Some(light) = light {
+            let schur = weight.d.inverse();
+            let turn = times_cross(&schur, arm);
+            let inverse = DMat3::from_diagonal(DVec3::splat(light));
+            return Self {
+                inverse,
+                schur,
+                turn,
+                shift: inverse,
+                reach,
+                ..Self::NOTHING
+            };
+        }
+        let mut pivot = Self::alone(weight);
+        pivot.turn = pivot.schur * (skew(arm) - pivot.left);
+        pivot.shift = pivot.inverse - pivot.right * pivot.turn;
+        pivot.reach = reach;
+        pivot
+    }
+
+    /// Eliminates a limb and its joint; `parent` takes its share of the weight. The two of `reach` say how the points of the
+    /// joint move at the end as the limb and its parent turn.
+    #[inline]
+    pub fn exact(
+        weight: &Weight,
+        arms: [DVec3; 2],
+        reach: [DMat3; 2],
+        light: Option<f64>,
+        parent: Option<&mut Weight>,
+    ) -> Self {
+        let mut pivot = Self::eliminated(weight, arms[0], reach[0], light);
+        pivot.grip = (pivot.shift + pivot.reach * pivot.turn).inverse();
+        pivot.led = reach[1];
+        if let Some(parent) = parent {
+            let b = pivot.grip * pivot.led;
+            parent.a += pivot.grip;
+            parent.b += b;
+            parent.c += cross_times(arms[1], &pivot.grip);
+            parent.d += cross_times(arms[1], &b);
+        }
+        pivot
+    }
+
+    /// The same if points move as `arms` say, and all is symmetric: the weight's `c` is the transposed of `b` and not looked at.
+    #[inline]
+    pub fn symmetric(
+        weight: &Weight,
+        arms: [DVec3; 2],
+        light: Option<f64>,
+        parent: Option<&mut Weight>,
+    ) -> Self {
+        let reach = skew(-arms[0]);
+        let mut pivot = if light.is_some() {
+            Self::eliminated(weight, arms[0], reach, light)
+        } else {
+            let inverse = weight.a.inverse();
+            let right = inverse * weight.b;
+            let left = right.transpose();
+            let schur = (weight.d - left * weight.b).inverse();
+            let turn = schur * (skew(arms[0]) - left);
+            Self {
+                inverse,
+                left,
+                right,
+                schur,
+                shift: inverse - right * turn,
+                turn,
+                reach,
+                ..Self::NOTHING
+            }
+        };
+        pivot.grip = (pivot.shift - cross_times(arms[0], &pivot.turn)).inverse();
+        pivot.led = skew(-arms[1]);
+        if let Some(parent) = parent {
+            let b = times_cross(&pivot.grip, -arms[1]);
+            parent.a += pivot.grip;
+            parent.b += b;
+            parent.d += cross_times(arms[1], &b);
+        }
+        pivot
+    }
+
+    /// From the leaves: how the limb would move by what is to be given to it, and with what that pulls on its joint if its
+    /// parent stays; `wrong` is how fast the points of its joint part.
+    #[inline]
+    pub fn gather(&self, change: &mut Change, wrong: DVec3) {
+        let (f, t) = (change.shift, change.turn);
+        change.turn = self.schur * (t - self.left * f);
+        change.shift = self.inverse * f - self.right * change.turn;
+        change.impulse = self.grip * (-wrong - change.shift - self.reach * change.turn);
+    }
+
+    /// From the root: how it moves as its parent moves.
+    #[inline]
+    pub fn scatter(&self, change: &mut Change, parent: Option<(DVec3, DVec3)>) {
+        if let Some((shift, turn)) = parent {
+            change.impulse += self.grip * (shift + self.led * turn);
+        }
+        change.shift += self.shift * change.impulse;
+        change.turn += self.turn * change.impulse;
+    }
+}

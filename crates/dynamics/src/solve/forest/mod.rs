@@ -1,0 +1,362 @@
+//! Trees of ball joints: chains, ropes, limbs, needles on threads.
+//!
+//! By far the most joints of a scene are ball joints between free bodies, without a loop. What [`Workspace`](super::Workspace) can do
+//! with any joints costs it several times what such a tree needs, in reading and keeping what is general. So trees are found when joints
+//! come or go, and solved apart as long as nothing touches them. The method is the same, and so are its guards; whatever
+//! is out of the ordinary (a substep that was halved thrice, a joint that may give way, a torque, a contact) is left to the
+//! general way.
+
+mod limb;
+mod tree;
+
+use super::{Budget, Method, Outcome, Touches};
+use crate::{
+    Anchor, Bonds, Cast, Joint, Local, MatterId, Point, Turning,
+    joint::{Base, Kind},
+};
+use limb::{Limb, NONE};
+use std::collections::VecDeque;
+use tree::Tree;
+
+/// A tree of fewer joints is no dearer the general way.
+const LEAST_JOINTS: usize = 2;
+
+/// All trees of a group of matter.
+#[derive(Debug, Default)]
+pub struct Forest {
+    version: Option<u64>,
+    trees: Vec<Tree>,
+    /// Of each joint whether it is in a tree.
+    pub joints: Vec<bool>,
+    /// Of each share and node whether it is in a tree.
+    nodes: Vec<Vec<bool>>,
+}
+
+impl Forest {
+    /// Finds the trees anew if the joints are others than last time; true if they were.
+    pub fn update(&mut self, cast: &Cast<'_>, bonds: &Bonds<'_>) -> bool {
+        if self.version == Some(bonds.version) {
+            return false;
+        }
+        *self = Self {
+            version: Some(bonds.version),
+            joints: vec![false; bonds.joints.len()],
+            ..Self::default()
+        };
+        self.find(cast, bonds);
+        true
+    }
+
+    /// True if there are trees and all of them can be solved apart at this instant.
+    pub fn is_ready(
+        &self,
+        cast: &Cast<'_>,
+        joints: &[Joint],
+        touches: &Touches<'_>,
+        budget: &Budget,
+    ) -> bool {
+        !self.trees.is_empty()
+            && matches!(budget.method, Method::Auto | Method::Graph)
+            && budget.may_fail
+            && budget.before.is_infinite()
+            && !self.is_touched(cast, touches)
+            && self.trees.iter().all(|tree| tree.is_ready(cast, joints))
+    }
+
+    fn is_touched(&self, cast: &Cast<'_>, touches: &Touches<'_>) -> bool {
+        let has = |matter: MatterId, node: u32| {
+            let slot = cast.slot[matter.index()] as usize;
+            let nodes = self.nodes.get(slot).and_then(|n| n.get(node as usize));
+            nodes.copied().unwrap_or(false)
+        };
+        let of_anchor = |anchor: &Anchor| match anchor.at {
+            Local::Frame(node, _) | Local::Node(node) => has(anchor.matter, node),
+            _ => false,
+        };
+        let mut bodies = touches.bodies.iter();
+        let mut tissue = touches.tissue.iter();
+        bodies.any(|c| has(c.a.0, c.a.1) || has(c.b.0, c.b.1))
+            || tissue.any(|c| of_anchor(&c.a) || of_anchor(&c.b))
+    }
+
+    /// Solves all trees; nothing is given to any node yet.
+    pub fn aim(
+        &mut self,
+        cast: &Cast<'_>,
+        joints: &mut [Joint],
+        h: f64,
+        budget: &Budget,
+    ) -> Outcome {
+        let mut all = Outcome {
+            converged: true,
+            ..Outcome::default()
+        };
+        for tree in &mut self.trees {
+            all.join(&tree.aim(cast, joints, h, budget));
+        }
+        all
+    }
+
+    /// Gives the nodes what [`aim`](Self::aim) found.
+    pub fn write(&self, cast: &mut Cast<'_>, joints: &mut [Joint], h: f64) {
+        for tree in &self.trees {
+            tree.write(cast, joints, h);
+        }
+    }
+
+    /// Makes the velocities of all trees right.
+    pub fn correct(&mut self, cast: &mut Cast<'_>, budget: &Budget) -> Outcome {
+        let mut all = Outcome {
+            converged: true,
+            ..Outcome::default()
+        };
+        for tree in &mut self.trees {
+            all.join(&tree.correct(cast, budget));
+        }
+        all
+    }
+
+    fn find(&mut self, cast: &Cast<'_>, bonds: &Bonds<'_>) {
+        let mut graph = Graph::new(cast);
+        for tie in &*bonds.ties {
+            graph.spoil(cast, &tie.a);
+            graph.spoil(cast, &tie.b);
+        }
+        for (j, joint) in bonds.joints.iter().enumerate() {
+            graph.add(cast, j, joint);
+        }
+        let mut reached = vec![false; graph.bodies.len()];
+        for first in 0..graph.bodies.len() {
+            if reached[first] || graph.bodies[first].joints.is_empty() {
+                continue;
+            }
+            let members = graph.members(first, &mut reached);
+            let Some(mut tree) = graph.tree(&members) else {
+                continue;
+            };
+            tree.prepare(cast);
+            let slot = cast.slot[tree.matter.index()] as usize;
+            self.nodes
+                .resize_with(self.nodes.len().max(slot + 1), Vec::new);
+            let nodes = &mut self.nodes[slot];
+            nodes.resize(cast.nodes[slot].len(), false);
+            for limb in &tree.limbs {
+                nodes[limb.node as usize] = true;
+                if let Some(joint) = self.joints.get_mut(limb.joint as usize) {
+                    *joint = true;
+                }
+            }
+            self.trees.push(tree);
+        }
+    }
+}
+
+/// A body as the search for trees sees it.
+#[derive(Clone, Debug, Default)]
+struct Found {
+    matter: MatterId,
+    node: u32,
+    /// Joints at it, and at which side of each it is.
+    joints: Vec<(u32, usize)>,
+    /// True if it can't be in a tree, and nothing that it is joined to.
+    spoilt: bool,
+}
+
+/// A joint as the search sees it: its two sides, each a body of the graph or a point that no impulse moves.
+#[derive(Clone, Debug)]
+struct Edge {
+    joint: u32,
+    sides: [Side; 2],
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Side {
+    Body(u32, Point),
+    Still(MatterId, Point),
+    /// Anything else.
+    Other,
+}
+
+struct Graph {
+    bodies: Vec<Found>,
+    edges: Vec<Edge>,
+    /// Of each share and node its body, or [`NONE`].
+    of: Vec<Vec<u32>>,
+}
+
+impl Graph {
+    fn new(cast: &Cast<'_>) -> Self {
+        Self {
+            bodies: Vec::new(),
+            edges: Vec::new(),
+            of: cast.nodes.iter().map(|n| vec![NONE; n.len()]).collect(),
+        }
+    }
+
+    fn body(&mut self, cast: &Cast<'_>, matter: MatterId, node: u32) -> u32 {
+        let place = &mut self.of[cast.slot[matter.index()] as usize][node as usize];
+        if *place == NONE {
+            *place = self.bodies.len() as u32;
+            self.bodies.push(Found {
+                matter,
+                node,
+                ..Found::default()
+            });
+        }
+        *place
+    }
+
+    /// No tree holds what this anchor rests on.
+    fn spoil(&mut self, cast: &Cast<'_>, anchor: &Anchor) {
+        for (matter, point, _) in cast.support(anchor).parts() {
+            if !cast.matters[matter.index()].is_prescribed() {
+                let body = self.body(cast, *matter, point.node);
+                self.bodies[body as usize].spoilt = true;
+            }
+        }
+    }
+
+    fn add(&mut self, cast: &Cast<'_>, j: usize, joint: &Joint) {
+        let bases = joint.bases.iter();
+        let controls = joint.controls.iter();
+        if let (
+            [
+                Base {
+                    a,
+                    b,
+                    kind: Kind::Point,
+                },
+            ],
+            [],
+        ) = (&joint.bases[..], &joint.controls[..])
+        {
+            let sides = [self.side(cast, a), self.side(cast, b)];
+            let edge = self.edges.len() as u32;
+            self.edges.push(Edge {
+                joint: j as u32,
+                sides,
+            });
+            let sound = match sides {
+                [Side::Body(a, _), Side::Body(b, _)] => a != b,
+                [Side::Body(..), Side::Still(..)] | [Side::Still(..), Side::Body(..)] => true,
+                _ => false,
+            };
+            if sound {
+                for (k, side) in sides.iter().enumerate() {
+                    if let Side::Body(body, _) = side {
+                        self.bodies[*body as usize].joints.push((edge, k));
+                    }
+                }
+                return;
+            }
+        }
+        let anchors = bases.flat_map(|b| [&b.a, &b.b]);
+        for anchor in anchors.chain(controls.flat_map(|c| [&c.a, &c.b])) {
+            self.spoil(cast, anchor);
+        }
+    }
+
+    fn side(&mut self, cast: &Cast<'_>, anchor: &Anchor) -> Side {
+        let support = cast.support(anchor);
+        let [(matter, point, 1.0)] = support.parts() else {
+            return Side::Other;
+        };
+        let (matter, point) = (*matter, *point);
+        let kind = &cast.matters[matter.index()];
+        if kind.is_prescribed() {
+            return Side::Still(matter, point);
+        }
+        let masses = kind.masses();
+        let rigid = masses.rigid().get(point.node as usize);
+        let turns = rigid.is_some_and(|r| r.inertia.is_some() && r.turning == Turning::Momentum);
+        if !turns || !masses.is_free(point.node as usize) {
+            return Side::Other;
+        }
+        Side::Body(self.body(cast, matter, point.node), point)
+    }
+
+    /// All bodies that hang together with `first`.
+    fn members(&self, first: usize, reached: &mut [bool]) -> Vec<u32> {
+        let mut members = vec![first as u32];
+        reached[first] = true;
+        let mut next = 0;
+        while let Some(body) = members.get(next).copied() {
+            next += 1;
+            for (edge, side) in &self.bodies[body as usize].joints {
+                if let Side::Body(other, _) = self.edges[*edge as usize].sides[1 - side]
+                    && !std::mem::replace(&mut reached[other as usize], true)
+                {
+                    members.push(other);
+                }
+            }
+        }
+        members
+    }
+
+    /// The tree that these bodies are; none if they are no tree, or hang on more than one point that no impulse moves.
+    fn tree(&self, members: &[u32]) -> Option<Tree> {
+        let bodies = || members.iter().map(|m| &self.bodies[*m as usize]);
+        let matter = bodies().next()?.matter;
+        if bodies().any(|b| b.spoilt || b.matter != matter) {
+            return None;
+        }
+        let still = |edge: u32, side: usize| match self.edges[edge as usize].sides[1 - side] {
+            Side::Still(matter, point) => Some((matter, point)),
+            _ => None,
+        };
+        let ends = bodies().flat_map(|b| &b.joints);
+        let hung = ends
+            .clone()
+            .filter(|(e, side)| still(*e, *side).is_some())
+            .count();
+        let between = (ends.count() - hung) / 2;
+        if hung > 1 || between + 1 != members.len() || between + hung < LEAST_JOINTS {
+            return None;
+        }
+        let is_hung = |m: &u32| {
+            let joints = &self.bodies[*m as usize].joints;
+            joints.iter().any(|(e, side)| still(*e, *side).is_some())
+        };
+        let first = members.iter().copied().find(is_hung).unwrap_or(members[0]);
+        let mut tree = Tree::default();
+        tree.matter = matter;
+        // Body, limb it hangs on, and the joint through which it was reached.
+        let mut queue = VecDeque::from([(first, NONE, NONE)]);
+        while let Some((body, parent, through)) = queue.pop_front() {
+            let me = tree.limbs.len() as u32;
+            let found = &self.bodies[body as usize];
+            let mut limb = Limb {
+                node: found.node,
+                parent,
+                joint: NONE,
+                side: 1.0,
+                own: Default::default(),
+                other: Default::default(),
+                is_leaf: true,
+            };
+            for (edge, side) in &found.joints {
+                let Edge { joint, sides } = &self.edges[*edge as usize];
+                let holds = *edge == through || matches!(sides[1 - side], Side::Still(..));
+                if !holds {
+                    if let Side::Body(other, _) = sides[1 - side] {
+                        limb.is_leaf = false;
+                        queue.push_back((other, me, *edge));
+                    }
+                    continue;
+                }
+                limb.joint = *joint;
+                limb.side = if *side == 1 { 1.0 } else { -1.0 };
+                if let Side::Body(_, point) = sides[*side] {
+                    limb.own = point.offset;
+                }
+                match sides[1 - side] {
+                    Side::Body(_, point) => limb.other = point.offset,
+                    Side::Still(matter, point) => tree.root = Some((matter, point)),
+                    Side::Other => {}
+                }
+            }
+            tree.limbs.push(limb);
+        }
+        Some(tree)
+    }
+}

@@ -1,0 +1,549 @@
+//! Rounds of one tree of ball joints: the same method as for any other joints ([`round`](super::super::round),
+//! [`arms`](super::super::arms)), on data that is made for it.
+
+use super::{
+    super::{
+        Budget, Outcome,
+        arms::SLOW_SWING,
+        guard::MOST_GAIN,
+        round::{MOST_HALVINGS, MOST_ROUNDS},
+    },
+    limb::{Body, Change, Course, Hold, Limb, NONE, Pivot, Weight},
+};
+use crate::{Cast, Joint, MatterId, Nodes, Point};
+use glam::{DMat3, DVec3};
+use trocar_math::{rotation::outer, skew};
+
+/// Rounds at most in which velocities are made right; one does it, up to rounding.
+const VELOCITY_ROUNDS: u32 = 3;
+
+/// Bodies held together by ball joints without a loop, parents before their children.
+#[derive(Debug, Default)]
+pub struct Tree {
+    pub matter: MatterId,
+    pub limbs: Vec<Limb>,
+    /// What the first limb hangs on, if it hangs on anything: a point that no impulse moves.
+    pub root: Option<(MatterId, Point)>,
+    bodies: Vec<Body>,
+    courses: Vec<Course>,
+    holds: Vec<Hold>,
+    weights: Vec<Weight>,
+    pivots: Vec<Pivot>,
+    changes: Vec<Change>,
+    /// Where the root is or will be, and how it moves now.
+    peg: DVec3,
+    led: DVec3,
+    /// True if the root moves or turns: then it does work.
+    driven: bool,
+    /// True if bonds pull along mean arms, at the start and once more at the end of the substep.
+    mean: bool,
+    again: bool,
+    rounds: u32,
+}
+
+impl Tree {
+    /// Makes room, and reads what does not change.
+    pub fn prepare(&mut self, cast: &Cast<'_>) {
+        let masses = cast.matters[self.matter.index()].masses();
+        self.bodies = self
+            .limbs
+            .iter()
+            .map(|limb| {
+                let node = limb.node as usize;
+                let moments = masses.rigid()[node].inertia.unwrap_or(DVec3::ONE);
+                Body {
+                    mass: masses.mass()[node],
+                    light: 1.0 / masses.mass()[node],
+                    moments,
+                    split: crate::rigid::Split::of(moments),
+                    ..Body::default()
+                }
+            })
+            .collect();
+        let count = self.limbs.len();
+        self.courses = vec![Course::default(); count];
+        self.holds = vec![Hold::default(); count];
+        self.weights = vec![Weight::of(1.0); count];
+        self.pivots = vec![Pivot::NOTHING; count];
+        self.changes = vec![Change::default(); count];
+    }
+
+    /// True if it can be solved as a tree at this instant.
+    pub fn is_ready(&self, cast: &Cast<'_>, joints: &[Joint]) -> bool {
+        let masses = cast.matters[self.matter.index()].masses();
+        let nodes = &cast.nodes[cast.slot[self.matter.index()] as usize];
+        self.limbs.iter().zip(&self.bodies).all(|(limb, body)| {
+            let i = limb.node as usize;
+            let rigid = &masses.rigid()[i];
+            let joint = joints.get(limb.joint as usize);
+            masses.mass()[i] == body.mass
+                && rigid.inertia == Some(body.moments)
+                && rigid.damping == 0.0
+                && nodes.torque[i] == DVec3::ZERO
+                && joint.is_none_or(|j| j.strength.is_infinite())
+        })
+    }
+
+    /// Finds the impulses that put all points together at the end of a substep of `h` seconds; [`write`](Self::write) gives them.
+    pub fn aim(
+        &mut self,
+        cast: &Cast<'_>,
+        joints: &mut [Joint],
+        h: f64,
+        budget: &Budget,
+    ) -> Outcome {
+        self.begin(cast, joints, h);
+        let mut outcome = Outcome::default();
+        let (mut last, mut best, mut halvings) = (f64::INFINITY, f64::INFINITY, 0);
+        self.rounds = 0;
+        loop {
+            let error = self.look(h);
+            best = error.min(best);
+            outcome.converged = error <= budget.position;
+            outcome.error = error;
+            if outcome.converged || self.rounds >= MOST_ROUNDS || halvings >= MOST_HALVINGS {
+                break;
+            }
+            self.rounds += 1;
+            outcome.iterations += 1;
+            let worse = error.is_nan() || error >= last;
+            if worse && self.rounds > 1 {
+                halvings += 1;
+                self.take_back_half();
+                continue;
+            }
+            halvings = 0;
+            // A matrix that would take more than two further rounds is old: things have turned since.
+            let pace = error / last;
+            if self.rounds == 1 || error * pace * pace > budget.position {
+                self.stiffen(h);
+                // Far from the solution the mean arms on both sides are the better guess: they are a secant, not a tangent.
+                if self.mean && self.rounds == 1 {
+                    self.factorise();
+                } else {
+                    self.factorise_exactly();
+                }
+            }
+            last = error;
+            self.solve(1.0 / h);
+        }
+        outcome.failed = !outcome.converged;
+        self.finish(h);
+        outcome.wild = self.is_wild(h);
+        outcome.refused = outcome.failed || outcome.wild;
+        if outcome.refused {
+            outcome.error = best;
+            self.again = false;
+        }
+        outcome
+    }
+
+    /// Reads this instant, and starts from bodies that go on as they move.
+    fn begin(&mut self, cast: &Cast<'_>, joints: &mut [Joint], h: f64) {
+        let nodes = &cast.nodes[cast.slot[self.matter.index()] as usize];
+        self.driven = false;
+        if let Some((matter, point)) = &self.root {
+            let (kind, share) = (
+                &cast.matters[matter.index()],
+                &cast.nodes[cast.slot[matter.index()] as usize],
+            );
+            self.peg = kind.preview(share, point, h);
+            let node = point.node as usize;
+            let still = |v: Option<&DVec3>| v.is_none_or(|v| *v == DVec3::ZERO);
+            self.driven = !still(share.velocity.get(node)) || !still(share.spin.get(node));
+        }
+        self.mean = false;
+        for (i, limb) in self.limbs.iter().enumerate() {
+            let node = limb.node as usize;
+            let body = &mut self.bodies[i];
+            body.read(nodes, node);
+            body.force = nodes.force[node];
+            body.drift = (nodes.ahead[node].position - body.position) / h;
+            let course = &mut self.courses[i];
+            // Velocities are right already: to go on with them is nearer to the truth than the impulses of the last substep.
+            course.velocity = body.velocity;
+            course.spin = body.spin;
+            let Some(joint) = joints.get_mut(limb.joint as usize) else {
+                continue;
+            };
+            joint.remember();
+            let warm = super::super::memory::growth(joint.memory.h, h) * limb.side;
+            let hold = &mut self.holds[i];
+            hold.impulse = DVec3::from_slice(&joint.memory.impulses) * warm;
+            hold.start[0] = self.bodies[i].axes * limb.own;
+            if let Some(parent) = self.bodies.get(limb.parent as usize) {
+                hold.start[1] = parent.axes * limb.other;
+                self.mean |= swing(parent, hold.start[1], hold.impulse, h) > SLOW_SWING;
+            }
+            self.mean |= swing(&self.bodies[i], hold.start[0], hold.impulse, h) > SLOW_SWING;
+        }
+    }
+
+    /// Works out where all end by what is known so far; returns the greatest error, m or rad.
+    fn look(&mut self, h: f64) -> f64 {
+        let mean = self.mean;
+        for (course, body) in self.courses.iter_mut().zip(&self.bodies) {
+            course.follow(body, mean, h);
+            course.due = [DVec3::ZERO; 2];
+        }
+        let mut greatest = 0.0_f64;
+        for (i, limb) in self.limbs.iter().enumerate() {
+            if limb.joint == NONE {
+                continue;
+            }
+            let hold = &mut self.holds[i];
+            let own = &mut self.courses[i];
+            hold.end[0] = own.axes * limb.own;
+            hold.arms[0] = pulled(hold, 0, mean);
+            own.due[0] += hold.impulse;
+            own.due[1] += hold.arms[0].cross(hold.impulse);
+            let point = own.position + hold.end[0];
+            hold.apart = point
+                - match self.courses.get_mut(limb.parent as usize) {
+                    Some(parent) => {
+                        hold.end[1] = parent.axes * limb.other;
+                        hold.arms[1] = pulled(hold, 1, mean);
+                        parent.due[0] -= hold.impulse;
+                        parent.due[1] -= hold.arms[1].cross(hold.impulse);
+                        parent.position + hold.end[1]
+                    }
+                    None => self.peg,
+                };
+            greatest = larger(greatest, hold.apart.length_squared());
+        }
+        for (course, body) in self.courses.iter_mut().zip(&self.bodies) {
+            greatest = larger(greatest, course.compare(body, h));
+        }
+        greatest.sqrt()
+    }
+
+    /// Weighs every limb alone: mass, inertia, and what its bonds add to that, since as it turns they pull along other arms.
+    fn stiffen(&mut self, h: f64) {
+        for (weight, body) in self.weights.iter_mut().zip(&self.bodies) {
+            *weight = Weight::of(body.mass);
+        }
+        if !self.mean {
+            return;
+        }
+        let mut add = |i: usize, impulse: DVec3, arm: DVec3| {
+            let p = impulse * (0.5 * h);
+            let along = p.dot(arm);
+            // What is pressed together would seem lighter than it is; rounds are surer without that.
+            if along > 0.0 {
+                self.weights[i].d += DMat3::from_diagonal(DVec3::splat(along)) - outer(arm, p);
+            }
+        };
+        for (i, (limb, hold)) in self.limbs.iter().zip(&self.holds).enumerate() {
+            if limb.joint == NONE {
+                continue;
+            }
+            add(i, hold.impulse, hold.end[0]);
+            if limb.parent != NONE {
+                add(limb.parent as usize, -hold.impulse, hold.end[1]);
+            }
+        }
+    }
+
+    /// Eliminates from the leaves to the root (B65), as if errors answered along the arms that bonds pull along.
+    fn factorise(&mut self) {
+        for i in (0..self.limbs.len()).rev() {
+            let (limb, body) = (&self.limbs[i], &self.bodies[i]);
+            let mut weight = self.weights[i];
+            if self.mean {
+                // Only the first stiffness is symmetrised; what children added is symmetric already.
+                weight.d = (weight.d + weight.d.transpose()) * 0.5;
+            }
+            weight.d += body.inertia;
+            let light = limb.is_leaf.then_some(body.light);
+            self.pivots[i] = if limb.joint == NONE {
+                weight.c = weight.b.transpose();
+                Pivot::alone(&weight)
+            } else {
+                let parent = self.weights.get_mut(limb.parent as usize);
+                Pivot::symmetric(&weight, self.holds[i].arms, light, parent)
+            };
+        }
+    }
+
+    /// Eliminates from the leaves to the root, with errors that answer as they do at the end of the substep.
+    fn factorise_exactly(&mut self) {
+        let (mean, bodies) = (self.mean, &self.bodies);
+        // How each body turns; what it is stiffened by answers to that.
+        for ((course, body), weight) in self.courses.iter_mut().zip(bodies).zip(&mut self.weights) {
+            course.find_turning(body, mean);
+            weight.d = weight.d * course.turning + body.inertia;
+        }
+        for i in (0..self.limbs.len()).rev() {
+            let limb = &self.limbs[i];
+            let weight = self.weights[i];
+            self.pivots[i] = if limb.joint == NONE {
+                Pivot::alone(&weight)
+            } else {
+                let hold = &self.holds[i];
+                let own = skew(-hold.end[0]) * self.courses[i].turning;
+                let other = match self.courses.get(limb.parent as usize) {
+                    Some(parent) => skew(-hold.end[1]) * parent.turning,
+                    None => DMat3::ZERO,
+                };
+                let light = limb.is_leaf.then_some(bodies[i].light);
+                let parent = self.weights.get_mut(limb.parent as usize);
+                Pivot::exact(&weight, hold.arms, [own, other], light, parent)
+            };
+        }
+    }
+
+    /// Finds how motions and impulses change, and changes them; errors apart count `rate` times.
+    fn solve(&mut self, rate: f64) {
+        for (change, course) in self.changes.iter_mut().zip(&self.courses) {
+            change.shift = course.lack[0];
+            change.turn = course.lack[1];
+        }
+        self.substitute(rate);
+        for ((course, hold), change) in self
+            .courses
+            .iter_mut()
+            .zip(&mut self.holds)
+            .zip(&self.changes)
+        {
+            course.velocity += change.shift;
+            course.spin += change.turn;
+            hold.impulse += change.impulse;
+        }
+    }
+
+    /// From what is to be given to each body to how it changes its motion: up to the root and down again.
+    fn substitute(&mut self, rate: f64) {
+        for i in (0..self.limbs.len()).rev() {
+            let hold = &self.holds[i];
+            let (before, rest) = self.changes.split_at_mut(i);
+            let change = &mut rest[0];
+            self.pivots[i].gather(change, hold.apart * rate);
+            if let Some(parent) = before.get_mut(self.limbs[i].parent as usize) {
+                parent.shift -= change.impulse;
+                parent.turn -= hold.arms[1].cross(change.impulse);
+            }
+        }
+        for i in 0..self.limbs.len() {
+            let (before, rest) = self.changes.split_at_mut(i);
+            let parent = before.get(self.limbs[i].parent as usize);
+            self.pivots[i].scatter(&mut rest[0], parent.map(|p| (p.shift, p.turn)));
+        }
+    }
+
+    /// Takes half of the last round back.
+    fn take_back_half(&mut self) {
+        for ((course, hold), change) in self
+            .courses
+            .iter_mut()
+            .zip(&mut self.holds)
+            .zip(&mut self.changes)
+        {
+            change.shift *= 0.5;
+            change.turn *= 0.5;
+            change.impulse *= 0.5;
+            course.velocity -= change.shift;
+            course.spin -= change.turn;
+            hold.impulse -= change.impulse;
+        }
+    }
+
+    /// Bodies get exactly what their bonds owe them.
+    fn finish(&mut self, h: f64) {
+        for (course, body) in self.courses.iter_mut().zip(&self.bodies) {
+            course.velocity = body.drift + course.due[0] * body.light;
+            course.spin = body.spin + body.nimble * course.due[1];
+            course.follow(body, self.mean, h);
+        }
+        self.again = self.mean;
+    }
+
+    /// True if the solution is another way than the bodies would take: joints do no work.
+    fn is_wild(&self, h: f64) -> bool {
+        let (mut given, mut most, mut whirled) = (0.0, 0.0, false);
+        for (course, body) in self.courses.iter().zip(&self.bodies) {
+            let had = body.energy(body.velocity, body.spin);
+            let push = course.due[0] * body.light;
+            if self.mean {
+                let work = body.force.dot(course.position - body.position);
+                let velocity = body.velocity + push * 2.0 + body.force * (h * body.light);
+                let spin = course.last_spin(body) + course.spun(body, course.due[1]);
+                let local = course.axes.transpose() * spin;
+                let turning = local.dot(body.moments * local);
+                let has = 0.5 * (body.mass * velocity.length_squared() + turning);
+                given += has - had - work;
+                most += MOST_GAIN * (had + work.abs());
+            } else {
+                let fall = (body.drift - body.velocity) * 2.0;
+                given += body.energy(body.velocity + push, course.spin) - had;
+                most += MOST_GAIN * had + body.energy(fall, DVec3::ZERO);
+            }
+            whirled |= course.is_whirled(body, self.mean);
+        }
+        whirled || given.is_nan() || (!self.driven && given > most)
+    }
+
+    /// Gives all nodes what was found, and lets the joints remember it.
+    pub fn write(&self, cast: &mut Cast<'_>, joints: &mut [Joint], h: f64) {
+        let nodes = &mut cast.nodes[cast.slot[self.matter.index()] as usize];
+        for (i, limb) in self.limbs.iter().enumerate() {
+            let (node, course, body) = (limb.node as usize, &self.courses[i], &self.bodies[i]);
+            let push = course.due[0] * body.light;
+            nodes.velocity[node] += push;
+            nodes.spin[node] = course.spin;
+            let ahead = &mut nodes.ahead[node];
+            ahead.velocity += push;
+            ahead.position = course.position;
+            ahead.orientation = course.orientation;
+            ahead.spin = course.last_spin(body);
+            if let Some(joint) = joints.get_mut(limb.joint as usize) {
+                let impulse = self.holds[i].impulse * limb.side;
+                joint.memory.impulses.copy_from_slice(&impulse.to_array());
+                joint.memory.h = h;
+            }
+        }
+    }
+
+    /// Makes velocities right at the end of the substep (B27), after what bonds pulled with along mean arms has been given once
+    /// more.
+    pub fn correct(&mut self, cast: &mut Cast<'_>, budget: &Budget) -> Outcome {
+        let nodes = &mut cast.nodes[cast.slot[self.matter.index()] as usize];
+        self.read_velocities(nodes);
+        let still = self.root.as_ref().map(|(matter, point)| {
+            let share = &cast.nodes[cast.slot[matter.index()] as usize];
+            let spin = share.spin.get(point.node as usize).copied();
+            (
+                cast.matters[matter.index()].velocity(share, point),
+                spin.unwrap_or_default(),
+            )
+        });
+        let (speed, spin) = still.unwrap_or_default();
+        self.led = speed;
+        let outcome = if budget.correct {
+            self.make_even(budget.velocity)
+        } else {
+            Outcome {
+                converged: true,
+                ..Outcome::default()
+            }
+        };
+        if !self.is_thrown(speed, spin) {
+            let nodes = &mut cast.nodes[cast.slot[self.matter.index()] as usize];
+            for (limb, course) in self.limbs.iter().zip(&self.courses) {
+                nodes.velocity[limb.node as usize] = course.velocity;
+                nodes.spin[limb.node as usize] = course.spin;
+            }
+        }
+        outcome
+    }
+
+    /// Finds the velocities nearest to those there are at which no two points of a joint part.
+    fn make_even(&mut self, tolerance: f64) -> Outcome {
+        let mut outcome = Outcome::default();
+        loop {
+            outcome.error = self.part();
+            outcome.converged = outcome.error <= tolerance;
+            if outcome.converged || outcome.iterations >= VELOCITY_ROUNDS {
+                return outcome;
+            }
+            if outcome.iterations == 0 {
+                for (weight, body) in self.weights.iter_mut().zip(&self.bodies) {
+                    *weight = Weight::of(body.mass);
+                }
+                self.factorise();
+            }
+            outcome.iterations += 1;
+            for change in &mut self.changes {
+                (change.shift, change.turn) = (DVec3::ZERO, DVec3::ZERO);
+            }
+            self.substitute(1.0);
+            for (course, change) in self.courses.iter_mut().zip(&self.changes) {
+                course.velocity += change.shift;
+                course.spin += change.turn;
+            }
+        }
+    }
+
+    fn read_velocities(&mut self, nodes: &Nodes) {
+        for i in 0..self.limbs.len() {
+            let limb = &self.limbs[i];
+            let body = &mut self.bodies[i];
+            body.read(nodes, limb.node as usize);
+            let course = &mut self.courses[i];
+            course.velocity = body.velocity;
+            course.spin = body.spin;
+            if self.again {
+                course.velocity += course.due[0] * body.light;
+                course.spin += body.nimble * course.due[1];
+            }
+            let hold = &mut self.holds[i];
+            hold.arms[0] = body.axes * limb.own;
+            if let Some(parent) = self.bodies.get(limb.parent as usize) {
+                hold.arms[1] = parent.axes * limb.other;
+            }
+        }
+        self.mean = false;
+        self.again = false;
+    }
+
+    /// How fast the points of each joint part; returns the fastest, m/s.
+    fn part(&mut self) -> f64 {
+        let mut greatest = 0.0_f64;
+        for (i, limb) in self.limbs.iter().enumerate() {
+            if limb.joint == NONE {
+                continue;
+            }
+            let hold = &mut self.holds[i];
+            let at = |course: &Course, arm: DVec3| course.velocity + course.spin.cross(arm);
+            let other = match self.courses.get(limb.parent as usize) {
+                Some(parent) => at(parent, hold.arms[1]),
+                None => self.led,
+            };
+            hold.apart = at(&self.courses[i], hold.arms[0]) - other;
+            greatest = larger(greatest, hold.apart.length_squared());
+        }
+        greatest.sqrt()
+    }
+
+    /// True if velocities could only be made right by throwing what is led somewhere it can't go.
+    fn is_thrown(&self, speed: DVec3, spin: DVec3) -> bool {
+        let (mut had, mut has) = (0.0, 0.0);
+        for (course, body) in self.courses.iter().zip(&self.bodies) {
+            let turning = body.moments.element_sum();
+            had += 4.0 * body.energy(body.velocity, body.spin)
+                + 50.0 * (body.mass * speed.length_squared() + turning * spin.length_squared());
+            has += body.energy(course.velocity, course.spin);
+        }
+        has.is_nan() || has > had
+    }
+}
+
+/// The arm that a joint pulls along: that of the start, or the mean of it and that of the end.
+#[inline]
+fn pulled(hold: &Hold, side: usize, mean: bool) -> DVec3 {
+    if mean {
+        (hold.start[side] + hold.end[side]) * 0.5
+    } else {
+        hold.start[side]
+    }
+}
+
+/// The larger one; not a number if either is none.
+#[inline]
+fn larger(a: f64, b: f64) -> f64 {
+    if b > a || b.is_nan() { b } else { a }
+}
+
+/// (hω)² of a body's swinging about an arm that is pulled with such an impulse at the start of each substep of `h` seconds, and as
+/// much at its end.
+#[inline]
+fn swing(body: &Body, arm: DVec3, impulse: DVec3, h: f64) -> f64 {
+    let square = arm.length_squared();
+    if square == 0.0 {
+        return 0.0;
+    }
+    let i = &body.nimble;
+    // The mean over the two axes across the arm.
+    let along = arm.dot(*i * arm) / square;
+    let across = 0.5 * (i.x_axis.x + i.y_axis.y + i.z_axis.z - along);
+    2.0 * h * impulse.length() * square.sqrt() * across
+}
