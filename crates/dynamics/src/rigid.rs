@@ -142,7 +142,8 @@ impl Rigid {
         let damping = (DVec3::ONE + inertia.recip() * (self.damping * h)).recip();
         let local = orientation.conjugate();
         let momentum = (inertia * (local * spin) + local * torque * h) * damping;
-        let response = turn_derivative(inertia, momentum, h);
+        let exponential = |v: DVec3| (rotation::from_scaled_axis(v), rotation::left_jacobian(v));
+        let response = Turn::derivative(&Split::of(inertia), momentum, h, exponential);
         let r = DMat3::from_quat(orientation);
         r * response * DMat3::from_diagonal(damping) * r.transpose()
     }
@@ -307,39 +308,83 @@ impl HalfTurn {
     }
 }
 
-/// ∂ (turn, rad, in the body's frame at the start) / ∂ `momentum` of [`Turn::of`].
-fn turn_derivative(inertia: DVec3, momentum: DVec3, h: f64) -> DMat3 {
-    let Split {
-        axes: [i, j],
-        common,
-        excess: [more_i, more_j],
-    } = Split::of(inertia);
-    let scaled = common * h;
-    let mut turn = Turn {
-        rotation: rotation::from_scaled_axis(momentum * scaled),
-        momentum,
-    };
-    let mut turned = rotation::left_jacobian(momentum * scaled) * scaled;
-    let mut carried = DMat3::IDENTITY;
-    for (k, rate) in [
-        (i, 0.5 * more_i * h),
-        (j, more_j * h),
-        (i, 0.5 * more_i * h),
-    ] {
-        let axis = DVec3::AXES[k];
-        // How the angle of this turn answers, and then what is left of the momentum after it.
-        let angle = carried.transpose() * axis * rate;
-        turned += outer(turn.rotation * axis, angle);
-        turn.about(k, rate);
-        let back = rotation::from_scaled_axis(axis * (-rate * turn.momentum[k]));
-        carried = DMat3::from_quat(back) * carried - outer(axis.cross(turn.momentum), angle);
+impl Turn {
+    /// ∂ (turn, rad, in the body's frame at the start) / ∂ `momentum` of [`of`](Self::of). `about` gives the turn about a vector,
+    /// and its own derivative.
+    #[inline(always)]
+    pub fn derivative(
+        split: &Split,
+        momentum: DVec3,
+        h: f64,
+        about: impl Fn(DVec3) -> (DQuat, DMat3),
+    ) -> DMat3 {
+        let Split {
+            axes: [i, j],
+            common,
+            excess: [more_i, more_j],
+        } = *split;
+        let scaled = common * h;
+        let (rotation, derivative) = about(momentum * scaled);
+        let mut turned = derivative * scaled;
+        if more_i == 0.0 || more_j == 0.0 {
+            // One more turn at most, about an axis along which momentum is as it was.
+            let (k, rate) = if more_j == 0.0 {
+                (i, more_i * h)
+            } else {
+                (j, more_j * h)
+            };
+            let axis = DMat3::from_quat(rotation).col(k) * rate;
+            *turned.col_mut(k) += axis;
+            return turned;
+        }
+        let mut turn = Self { rotation, momentum };
+        let mut carried = DMat3::IDENTITY;
+        for (k, rate) in [
+            (i, 0.5 * more_i * h),
+            (j, more_j * h),
+            (i, 0.5 * more_i * h),
+        ] {
+            let axis = DVec3::AXES[k];
+            // How the angle of this turn answers, and then what is left of the momentum after it.
+            let angle = carried.transpose() * axis * rate;
+            turned += outer(turn.rotation * axis, angle);
+            turn.about(k, rate);
+            let back = rotation::from_scaled_axis(axis * (-rate * turn.momentum[k]));
+            carried = DMat3::from_quat(back) * carried - outer(axis.cross(turn.momentum), angle);
+        }
+        turned
     }
-    turned
+}
+
+/// How a small change of `spin` at the start shows in the turn of `h` seconds of a body whose axes are `axes`, for each second.
+/// `mean`: it turns as bodies do whose bonds pull along mean arms.
+pub(crate) fn turning(
+    split: &Split,
+    moments: DVec3,
+    axes: DMat3,
+    spin: DVec3,
+    (mean, h): (bool, f64),
+) -> DMat3 {
+    let momentum = moments * (axes.transpose() * spin);
+    let local = if mean {
+        Turn::derivative(split, momentum, h, |v| {
+            let share = 1.0 / (1.0 + 0.25 * v.length_squared());
+            let turn = (DMat3::IDENTITY + rotation::skew(v * 0.5)) * share;
+            (rotation::cayley(v), turn)
+        })
+    } else {
+        Turn::derivative(split, momentum, h, |v| {
+            (rotation::from_scaled_axis(v), rotation::left_jacobian(v))
+        })
+    };
+    let m = moments / h;
+    let felt = DMat3::from_cols(local.x_axis * m.x, local.y_axis * m.y, local.z_axis * m.z);
+    axes * felt * axes.transpose()
 }
 
 /// A quaternion that is a unit one up to rounding, made one to rounding: cheaper than a division by its length.
 #[inline]
-pub(crate) fn unit(q: DQuat) -> DQuat {
+fn unit(q: DQuat) -> DQuat {
     q * (1.5 - 0.5 * q.length_squared())
 }
 

@@ -3,7 +3,10 @@
 //! A solve looks at a few nodes very often. So it copies what it needs of them, works on the copies, and gives the sum
 //! of all impulses back at the end.
 
-use crate::{Cast, Lock, MatterId, Rigid};
+use crate::{
+    Cast, Lock, MatterId, Rigid,
+    rigid::{Split, turning},
+};
 use glam::{DMat3, DQuat, DVec3};
 use trocar_math::Pose;
 
@@ -34,14 +37,6 @@ pub enum When {
     Ahead,
 }
 
-/// How a small change of spin shows in the turn of a substep.
-#[derive(Clone, Copy, Debug, Default)]
-struct Back {
-    turn: DVec3,
-    /// Parts of a moment, of the turn crossed with it, and of the turn crossed with that.
-    shares: [f64; 3],
-}
-
 /// A working copy of a node.
 #[derive(Clone, Copy, Debug)]
 pub struct Mover {
@@ -66,7 +61,8 @@ pub struct Mover {
     /// Both orientations as matrices: every arm is turned by them, again and again.
     now: DMat3,
     then: DMat3,
-    back: Back,
+    /// How a small change of spin turns it at the end of the substep, for each second of it.
+    turning: DMat3,
     ahead_spin: DVec3,
     /// Change of `velocity` (or of `ahead`, for each second of the substep) for an impulse, 1/kg; and its inverse.
     pub answer: DMat3,
@@ -120,7 +116,7 @@ impl Mover {
             ahead_orientation: DQuat::IDENTITY,
             now: DMat3::IDENTITY,
             then: DMat3::IDENTITY,
-            back: Back::default(),
+            turning: DMat3::IDENTITY,
             ahead_spin: DVec3::ZERO,
             answer: DMat3::ZERO,
             mass: DMat3::ZERO,
@@ -289,20 +285,17 @@ impl Mover {
         }
     }
 
-    /// How much a small change of spin turns a moment that looks at the end of the substep: the transposed derivative of
-    /// the turn, to the second order of the turn itself. Valid after [`look_back`](Self::look_back).
+    /// What a moment that looks at the end of the substep is to a small change of spin. Valid after
+    /// [`look_back`](Self::look_back).
     #[inline]
     pub fn looking_back(&self, moment: DVec3) -> DVec3 {
-        let Back { turn, shares } = &self.back;
-        let once = turn.cross(moment);
-        moment * shares[0] - once * shares[1] + turn.cross(once) * shares[2]
+        self.turning.transpose() * moment
     }
 
     /// How a small change of spin turns what it carries at the end of the substep, for each second of it. Valid after
     /// [`look_back`](Self::look_back).
     pub fn turning(&self) -> DMat3 {
-        DMat3::from_cols_array_2d(&DVec3::AXES.map(|axis| self.looking_back(axis).to_array()))
-            .transpose()
+        self.turning
     }
 
     /// Takes from its bonds what lets it go on as it moves now for `h` seconds.
@@ -311,24 +304,15 @@ impl Mover {
         self.bind(push, DVec3::ZERO);
     }
 
-    /// Works out how far it turns, for [`looking_back`](Self::looking_back).
-    pub fn look_back(&mut self) {
-        let q = self.free_turn();
-        let q = if q.w < 0.0 { -q } else { q };
-        self.back = if self.mean {
-            // Of the Cayley map it is exact.
-            let turn = q.xyz() * (2.0 / q.w);
-            let share = 1.0 / (1.0 + 0.25 * turn.length_squared());
-            Back {
-                turn,
-                shares: [share, 0.5 * share, 0.0],
-            }
-        } else {
-            Back {
-                turn: q.xyz() * 2.0,
-                shares: [1.0, 0.5, 1.0 / 6.0],
-            }
+    /// Works out how it turns in the `h` seconds of the substep, for [`looking_back`](Self::looking_back). What carries it or damps
+    /// it is left out.
+    pub fn look_back(&mut self, h: f64) {
+        let before = &self.before;
+        let (Some(moments), 6) = (before.rigid.inertia, self.freedom) else {
+            return;
         };
+        let spin = before.own_spin + self.inverse_inertia * self.twist;
+        self.turning = turning(&Split::of(moments), moments, self.now, spin, (self.mean, h));
     }
 
     /// How it turns in the substep by what is known so far.

@@ -125,7 +125,7 @@ impl Workspace {
                 && !(component.mean && progress.rounds == 1);
             if let Level::Position(h) = level {
                 for m in &component.movers {
-                    self.movers[*m].look_back();
+                    self.movers[*m].look_back(h);
                 }
                 if exact {
                     self.plan.aim_rows_ahead(&component.blocks, &self.movers);

@@ -3,7 +3,7 @@
 use super::super::mover::LEAST_COSINE;
 use crate::{
     Nodes,
-    rigid::{Split, Turn, unit},
+    rigid::{Split, Turn, turning},
 };
 use glam::{DMat3, DQuat, DVec3};
 use trocar_math::{rotation, skew};
@@ -86,8 +86,8 @@ pub struct Course {
     pub position: DVec3,
     pub orientation: DQuat,
     pub axes: DMat3,
-    /// Its angular momentum then, along its own axes.
-    momentum: DVec3,
+    /// Its spin then, once it is finished.
+    pub last_spin: DVec3,
     /// What its bonds should have given it by their impulses, and what of that it has not had: N·s and N·m·s.
     pub due: [DVec3; 2],
     /// How a small change of spin turns it at the end, for each second.
@@ -96,28 +96,33 @@ pub struct Course {
 }
 
 impl Course {
-    /// Works out where it ends. `mean`: it turns as bodies do whose bonds pull along mean arms.
+    /// Works out where it ends. `mean`: it turns as bodies do whose bonds pull along mean arms. Its orientation is left at any
+    /// length: looks need its axes alone.
     #[inline]
     pub fn follow(&mut self, body: &Body, mean: bool, h: f64) {
         self.position = body.position + self.velocity * h;
         let momentum = body.moments * (body.axes.transpose() * self.spin);
         let turn = if mean {
-            Turn::of(&body.split, momentum, h, rotation::cayley)
+            Turn::of(&body.split, momentum, h, |v| {
+                DQuat::from_xyzw(0.5 * v.x, 0.5 * v.y, 0.5 * v.z, 1.0)
+            })
         } else {
             Turn::of(&body.split, momentum, h, rotation::from_scaled_axis)
         };
-        self.orientation = unit(body.orientation * turn.rotation);
-        self.axes = DMat3::from_quat(self.orientation);
-        self.momentum = turn.momentum;
+        self.orientation = body.orientation * turn.rotation;
+        self.axes = axes(self.orientation);
     }
 
-    /// Its spin at the end.
+    /// Takes what its bonds owe it. A free turn keeps angular momentum, so that its spin at the end follows from where it ends.
     #[inline]
-    pub fn last_spin(&self, body: &Body) -> DVec3 {
-        self.axes * (self.momentum / body.moments)
+    pub fn finish(&mut self, body: &Body) {
+        self.orientation = self.orientation.normalize();
+        self.velocity = body.drift + self.due[0] * body.light;
+        self.spin = body.spin + body.nimble * self.due[1];
+        self.last_spin = self.spun(body, body.inertia * body.spin + self.due[1]);
     }
 
-    /// What it gets if it gets the moment `twist` at its end, as spin.
+    /// The spin that goes with the angular momentum `twist` (N·m·s) at its end.
     #[inline]
     pub fn spun(&self, body: &Body, twist: DVec3) -> DVec3 {
         self.axes * ((self.axes.transpose() * twist) / body.moments)
@@ -137,18 +142,8 @@ impl Course {
 
     /// Works out how a small change of spin turns it at the end.
     #[inline]
-    pub fn find_turning(&mut self, body: &Body, mean: bool) {
-        let q = self.orientation * body.orientation.conjugate();
-        let q = if q.w < 0.0 { -q } else { q };
-        self.turning = if mean {
-            // Of the Cayley map this is exact.
-            let turn = q.xyz() * (2.0 / q.w);
-            let share = 1.0 / (1.0 + 0.25 * turn.length_squared());
-            (DMat3::IDENTITY + skew(turn * 0.5)) * share
-        } else {
-            let turn = skew(q.xyz() * 2.0);
-            DMat3::IDENTITY + turn * 0.5 + turn * turn * (1.0 / 6.0)
-        };
+    pub fn find_turning(&mut self, body: &Body, mean: bool, h: f64) {
+        self.turning = turning(&body.split, body.moments, body.axes, self.spin, (mean, h));
     }
 
     /// True if it turns farther than what is reckoned for it can be trusted.
@@ -198,6 +193,8 @@ impl Weight {
 /// A limb after its elimination.
 #[derive(Clone, Copy, Debug)]
 pub struct Pivot {
+    /// One over its mass if nothing hangs on it; then the next three are not looked at.
+    light: Option<f64>,
     /// a⁻¹, c a⁻¹, a⁻¹ b and (d − c a⁻¹ b)⁻¹ of its weight.
     inverse: DMat3,
     left: DMat3,
@@ -223,6 +220,22 @@ pub struct Change {
     pub impulse: DVec3,
 }
 
+/// The matrix that a quaternion of any length turns with.
+#[inline]
+fn axes(q: DQuat) -> DMat3 {
+    let DQuat { x, y, z, w } = q;
+    let s = 2.0 / (x * x + y * y + z * z + w * w);
+    let (sx, sy, sz) = (s * x, s * y, s * z);
+    let (xx, xy, xz, xw) = (sx * x, sx * y, sx * z, sx * w);
+    let (yy, yz, yw) = (sy * y, sy * z, sy * w);
+    let (zz, zw) = (sz * z, sz * w);
+    DMat3::from_cols(
+        DVec3::new(1.0 - yy - zz, xy + zw, xz - yw),
+        DVec3::new(xy - zw, 1.0 - xx - zz, yz + xw),
+        DVec3::new(xz + yw, yz - xw, 1.0 - xx - yy),
+    )
+}
+
 /// `m` [r]×.
 #[inline]
 fn times_cross(m: &DMat3, r: DVec3) -> DMat3 {
@@ -235,13 +248,14 @@ fn times_cross(m: &DMat3, r: DVec3) -> DMat3 {
 
 /// [r]× `m`.
 #[inline]
-fn cross_times(r: DVec3, m: &DMat3) -> DMat3 {
+pub fn cross_times(r: DVec3, m: &DMat3) -> DMat3 {
     DMat3::from_cols(r.cross(m.x_axis), r.cross(m.y_axis), r.cross(m.z_axis))
 }
 
 impl Pivot {
     /// A limb that nothing moves.
     pub const NOTHING: Self = Self {
+        light: None,
         inverse: DMat3::ZERO,
         left: DMat3::ZERO,
         right: DMat3::ZERO,
@@ -253,102 +267,87 @@ impl Pivot {
         led: DMat3::ZERO,
     };
 
-    /// Eliminates a limb of which nothing hangs on anything: the first of a tree that hangs on nothing itself.
-    pub fn alone(weight: &Weight) -> Self {
-        let inverse = weight.a.inverse();
-        let left = weight.c * inverse;
-        Self {
-            inverse,
-            left,
-            right: inverse * weight.b,
-            schur: (weight.d - left * weight.b).inverse(),
-            ..Self::NOTHING
-        }
+    /// Eliminates a limb that no joint holds: the first of a tree that hangs on nothing.
+    pub fn free(&mut self, weight: &Weight) {
+        self.invert(weight);
     }
 
-    /// Eliminates a limb that is pulled along `arm`; `reach` as below. `light`: one over its mass if it is a leaf.
     #[inline]
-    fn eliminated(weight: &Weight, arm: DVec3, reach: DMat3, light: Option<f64>) -> Self {
-        if let Some(light) = light {
-            let schur = weight.d.inverse();
-            let turn = times_cross(&schur, arm);
-            let inverse = DMat3::from_diagonal(DVec3::splat(light));
-            return Self {
-                inverse,
-                schur,
-                turn,
-                shift: inverse,
-                reach,
-                ..Self::NOTHING
-            };
+    fn invert(&mut self, weight: &Weight) {
+        self.inverse = weight.a.inverse();
+        self.left = weight.c * self.inverse;
+        self.right = self.inverse * weight.b;
+        self.schur = (weight.d - self.left * weight.b).inverse();
+    }
+
+    /// Eliminates a limb that is pulled along `arm`.
+    #[inline]
+    fn pull(&mut self, weight: &Weight, arm: DVec3) {
+        match self.light {
+            Some(light) => {
+                self.schur = weight.d.inverse();
+                self.turn = times_cross(&self.schur, arm);
+                self.shift = DMat3::from_diagonal(DVec3::splat(light));
+            }
+            None => {
+                self.turn = self.schur * (skew(arm) - self.left);
+                self.shift = self.inverse - self.right * self.turn;
+            }
         }
-        let mut pivot = Self::alone(weight);
-        pivot.turn = pivot.schur * (skew(arm) - pivot.left);
-        pivot.shift = pivot.inverse - pivot.right * pivot.turn;
-        pivot.reach = reach;
-        pivot
     }
 
     /// Eliminates a limb and its joint; `parent` takes its share of the weight. The two of `reach` say how the points of the
-    /// joint move at the end as the limb and its parent turn.
+    /// joint move at the end as the limb and its parent turn. `light`: one over the limb's mass if nothing hangs on it.
     #[inline]
     pub fn exact(
+        &mut self,
         weight: &Weight,
         arms: [DVec3; 2],
         reach: [DMat3; 2],
         light: Option<f64>,
         parent: Option<&mut Weight>,
-    ) -> Self {
-        let mut pivot = Self::eliminated(weight, arms[0], reach[0], light);
-        pivot.grip = (pivot.shift + pivot.reach * pivot.turn).inverse();
-        pivot.led = reach[1];
+    ) {
+        self.light = light;
+        if light.is_none() {
+            self.invert(weight);
+        }
+        self.pull(weight, arms[0]);
+        [self.reach, self.led] = reach;
+        self.grip = (self.shift + self.reach * self.turn).inverse();
         if let Some(parent) = parent {
-            let b = pivot.grip * pivot.led;
-            parent.a += pivot.grip;
+            let b = self.grip * self.led;
+            parent.a += self.grip;
             parent.b += b;
-            parent.c += cross_times(arms[1], &pivot.grip);
+            parent.c += cross_times(arms[1], &self.grip);
             parent.d += cross_times(arms[1], &b);
         }
-        pivot
     }
 
     /// The same if points move as `arms` say, and all is symmetric: the weight's `c` is the transposed of `b` and not looked at.
     #[inline]
     pub fn symmetric(
+        &mut self,
         weight: &Weight,
         arms: [DVec3; 2],
         light: Option<f64>,
         parent: Option<&mut Weight>,
-    ) -> Self {
-        let reach = skew(-arms[0]);
-        let mut pivot = if light.is_some() {
-            Self::eliminated(weight, arms[0], reach, light)
-        } else {
-            let inverse = weight.a.inverse();
-            let right = inverse * weight.b;
-            let left = right.transpose();
-            let schur = (weight.d - left * weight.b).inverse();
-            let turn = schur * (skew(arms[0]) - left);
-            Self {
-                inverse,
-                left,
-                right,
-                schur,
-                shift: inverse - right * turn,
-                turn,
-                reach,
-                ..Self::NOTHING
-            }
-        };
-        pivot.grip = (pivot.shift - cross_times(arms[0], &pivot.turn)).inverse();
-        pivot.led = skew(-arms[1]);
+    ) {
+        self.light = light;
+        if light.is_none() {
+            self.inverse = weight.a.inverse();
+            self.right = self.inverse * weight.b;
+            self.left = self.right.transpose();
+            self.schur = (weight.d - self.left * weight.b).inverse();
+        }
+        self.pull(weight, arms[0]);
+        [self.reach, self.led] = arms.map(|arm| skew(-arm));
+        self.grip = (self.shift - cross_times(arms[0], &self.turn)).inverse();
         if let Some(parent) = parent {
-            let b = times_cross(&pivot.grip, -arms[1]);
-            parent.a += pivot.grip;
+            let b = times_cross(&self.grip, -arms[1]);
+            parent.a += self.grip;
             parent.b += b;
             parent.d += cross_times(arms[1], &b);
         }
-        pivot
     }
 
     /// From the leaves: how the limb would move by what is to be given to it, and with what that pulls on its joint if its
@@ -356,8 +355,16 @@ impl Pivot {
     #[inline]
     pub fn gather(&self, change: &mut Change, wrong: DVec3) {
         let (f, t) = (change.shift, change.turn);
-        change.turn = self.schur * (t - self.left * f);
-        change.shift = self.inverse * f - self.right * change.turn;
+        match self.light {
+            Some(light) => {
+                change.turn = self.schur * t;
+                change.shift = f * light;
+            }
+            None => {
+                change.turn = self.schur * (t - self.left * f);
+                change.shift = self.inverse * f - self.right * change.turn;
+            }
+        }
         change.impulse = self.grip * (-wrong - change.shift - self.reach * change.turn);
     }
 
@@ -367,7 +374,10 @@ impl Pivot {
         if let Some((shift, turn)) = parent {
             change.impulse += self.grip * (shift + self.led * turn);
         }
-        change.shift += self.shift * change.impulse;
+        change.shift += match self.light {
+            Some(light) => change.impulse * light,
+            None => self.shift * change.impulse,
+        };
         change.turn += self.turn * change.impulse;
     }
 }

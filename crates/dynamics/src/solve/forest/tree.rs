@@ -8,11 +8,11 @@ use super::{
         guard::MOST_GAIN,
         round::{MOST_HALVINGS, MOST_ROUNDS},
     },
-    limb::{Body, Change, Course, Hold, Limb, NONE, Pivot, Weight},
+    limb::{Body, Change, Course, Hold, Limb, NONE, Pivot, Weight, cross_times},
 };
 use crate::{Cast, Joint, MatterId, Nodes, Point};
 use glam::{DMat3, DVec3};
-use trocar_math::{rotation::outer, skew};
+use trocar_math::rotation::outer;
 
 /// Rounds at most in which velocities are made right; one does it, up to rounding.
 const VELOCITY_ROUNDS: u32 = 3;
@@ -121,14 +121,14 @@ impl Tree {
                 if self.mean && self.rounds == 1 {
                     self.factorise();
                 } else {
-                    self.factorise_exactly();
+                    self.factorise_exactly(h);
                 }
             }
             last = error;
             self.solve(1.0 / h);
         }
         outcome.failed = !outcome.converged;
-        self.finish(h);
+        self.finish();
         outcome.wild = self.is_wild(h);
         outcome.refused = outcome.failed || outcome.wild;
         if outcome.refused {
@@ -248,47 +248,51 @@ impl Tree {
     fn factorise(&mut self) {
         for i in (0..self.limbs.len()).rev() {
             let (limb, body) = (&self.limbs[i], &self.bodies[i]);
-            let mut weight = self.weights[i];
+            let (before, rest) = self.weights.split_at_mut(i);
+            let weight = &mut rest[0];
             if self.mean {
-                // Only the first stiffness is symmetrised; what children added is symmetric already.
+                // What children added is symmetric already.
                 weight.d = (weight.d + weight.d.transpose()) * 0.5;
             }
             weight.d += body.inertia;
-            let light = limb.is_leaf.then_some(body.light);
-            self.pivots[i] = if limb.joint == NONE {
+            let pivot = &mut self.pivots[i];
+            if limb.joint == NONE {
                 weight.c = weight.b.transpose();
-                Pivot::alone(&weight)
-            } else {
-                let parent = self.weights.get_mut(limb.parent as usize);
-                Pivot::symmetric(&weight, self.holds[i].arms, light, parent)
-            };
+                pivot.free(weight);
+                continue;
+            }
+            let light = limb.is_leaf.then_some(body.light);
+            let parent = before.get_mut(limb.parent as usize);
+            pivot.symmetric(weight, self.holds[i].arms, light, parent);
         }
     }
 
     /// Eliminates from the leaves to the root, with errors that answer as they do at the end of the substep.
-    fn factorise_exactly(&mut self) {
+    fn factorise_exactly(&mut self, h: f64) {
         let (mean, bodies) = (self.mean, &self.bodies);
         // How each body turns; what it is stiffened by answers to that.
         for ((course, body), weight) in self.courses.iter_mut().zip(bodies).zip(&mut self.weights) {
-            course.find_turning(body, mean);
+            course.find_turning(body, mean, h);
             weight.d = weight.d * course.turning + body.inertia;
         }
         for i in (0..self.limbs.len()).rev() {
             let limb = &self.limbs[i];
-            let weight = self.weights[i];
-            self.pivots[i] = if limb.joint == NONE {
-                Pivot::alone(&weight)
-            } else {
-                let hold = &self.holds[i];
-                let own = skew(-hold.end[0]) * self.courses[i].turning;
-                let other = match self.courses.get(limb.parent as usize) {
-                    Some(parent) => skew(-hold.end[1]) * parent.turning,
-                    None => DMat3::ZERO,
-                };
-                let light = limb.is_leaf.then_some(bodies[i].light);
-                let parent = self.weights.get_mut(limb.parent as usize);
-                Pivot::exact(&weight, hold.arms, [own, other], light, parent)
+            let (before, rest) = self.weights.split_at_mut(i);
+            let weight = &rest[0];
+            let pivot = &mut self.pivots[i];
+            if limb.joint == NONE {
+                pivot.free(weight);
+                continue;
+            }
+            let hold = &self.holds[i];
+            let own = cross_times(-hold.end[0], &self.courses[i].turning);
+            let other = match self.courses.get(limb.parent as usize) {
+                Some(parent) => cross_times(-hold.end[1], &parent.turning),
+                None => DMat3::ZERO,
             };
+            let light = limb.is_leaf.then_some(bodies[i].light);
+            let parent = before.get_mut(limb.parent as usize);
+            pivot.exact(weight, hold.arms, [own, other], light, parent);
         }
     }
 
@@ -347,12 +351,10 @@ impl Tree {
         }
     }
 
-    /// Bodies get exactly what their bonds owe them.
-    fn finish(&mut self, h: f64) {
+    /// Bodies get exactly what their bonds owe them: momentum is kept to rounding, and the last look has seen where they end.
+    fn finish(&mut self) {
         for (course, body) in self.courses.iter_mut().zip(&self.bodies) {
-            course.velocity = body.drift + course.due[0] * body.light;
-            course.spin = body.spin + body.nimble * course.due[1];
-            course.follow(body, self.mean, h);
+            course.finish(body);
         }
         self.again = self.mean;
     }
@@ -366,7 +368,7 @@ impl Tree {
             if self.mean {
                 let work = body.force.dot(course.position - body.position);
                 let velocity = body.velocity + push * 2.0 + body.force * (h * body.light);
-                let spin = course.last_spin(body) + course.spun(body, course.due[1]);
+                let spin = course.last_spin + course.spun(body, course.due[1]);
                 let local = course.axes.transpose() * spin;
                 let turning = local.dot(body.moments * local);
                 let has = 0.5 * (body.mass * velocity.length_squared() + turning);
@@ -394,7 +396,7 @@ impl Tree {
             ahead.velocity += push;
             ahead.position = course.position;
             ahead.orientation = course.orientation;
-            ahead.spin = course.last_spin(body);
+            ahead.spin = course.last_spin;
             if let Some(joint) = joints.get_mut(limb.joint as usize) {
                 let impulse = self.holds[i].impulse * limb.side;
                 joint.memory.impulses.copy_from_slice(&impulse.to_array());
