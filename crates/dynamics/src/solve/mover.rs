@@ -8,7 +8,7 @@ use crate::{
     rigid::{Split, turning},
 };
 use glam::{DMat3, DQuat, DVec3};
-use trocar_math::Pose;
+use trocar_math::{Pose, skew};
 
 /// So many movers are made room for at once.
 const MOST_RESERVED: usize = 4096;
@@ -311,8 +311,16 @@ impl Mover {
         let (Some(moments), 6) = (before.rigid.inertia, self.freedom) else {
             return;
         };
-        let spin = before.own_spin + self.inverse_inertia * self.twist;
-        self.turning = turning(&Split::of(moments), moments, self.now, spin, (self.mean, h));
+        if self.mean {
+            let spin = before.own_spin + self.inverse_inertia * self.twist;
+            self.turning = turning(&Split::of(moments), moments, self.now, spin, (true, h));
+        } else {
+            // Bonds that may give way throw bodies about; there the exact derivative leads farther astray than this, which
+            // stays near one.
+            let q = self.free_turn();
+            let turn = skew(q.xyz() * if q.w < 0.0 { -2.0 } else { 2.0 });
+            self.turning = DMat3::IDENTITY + turn * 0.5 + turn * turn * (1.0 / 6.0);
+        }
     }
 
     /// How it turns in the substep by what is known so far.
