@@ -167,39 +167,17 @@ pub struct Hold {
     pub apart: DVec3,
 }
 
-/// What a limb and all that hangs on it is to the rest of its tree: a mass of six degrees of freedom, in blocks.
-#[derive(Clone, Copy, Debug)]
-pub struct Weight {
-    /// Shift from shift, shift from turn, turn from shift, turn from turn.
-    pub a: DMat3,
-    pub b: DMat3,
-    pub c: DMat3,
-    pub d: DMat3,
-}
-
-impl Weight {
-    /// That of a body of so many kg that turns with no resistance.
-    #[inline]
-    pub fn of(mass: f64) -> Self {
-        Self {
-            a: DMat3::from_diagonal(DVec3::splat(mass)),
-            b: DMat3::ZERO,
-            c: DMat3::ZERO,
-            d: DMat3::ZERO,
-        }
-    }
-}
-
-/// A limb after its elimination.
+/// A limb in its elimination. First `a` to `d` say what it and all that hangs on it weigh: a mass of six degrees of freedom, in
+/// blocks of shift from shift, shift from turn, turn from shift and turn from turn. Once it is eliminated they are a⁻¹,
+/// a⁻¹ b, c a⁻¹ and (d − c a⁻¹ b)⁻¹.
 #[derive(Clone, Copy, Debug)]
 pub struct Pivot {
-    /// One over its mass if nothing hangs on it; then the next three are not looked at.
+    /// One over its mass if nothing hangs on it; then `a`, `b` and `c` are not looked at.
     light: Option<f64>,
-    /// a⁻¹, c a⁻¹, a⁻¹ b and (d − c a⁻¹ b)⁻¹ of its weight.
-    inverse: DMat3,
-    left: DMat3,
-    right: DMat3,
-    schur: DMat3,
+    a: DMat3,
+    b: DMat3,
+    c: DMat3,
+    pub d: DMat3,
     /// How it moves and turns for a unit impulse of its joint.
     shift: DMat3,
     turn: DMat3,
@@ -256,10 +234,10 @@ impl Pivot {
     /// A limb that nothing moves.
     pub const NOTHING: Self = Self {
         light: None,
-        inverse: DMat3::ZERO,
-        left: DMat3::ZERO,
-        right: DMat3::ZERO,
-        schur: DMat3::ZERO,
+        a: DMat3::ZERO,
+        b: DMat3::ZERO,
+        c: DMat3::ZERO,
+        d: DMat3::ZERO,
         shift: DMat3::ZERO,
         turn: DMat3::ZERO,
         grip: DMat3::ZERO,
@@ -267,51 +245,60 @@ impl Pivot {
         led: DMat3::ZERO,
     };
 
-    /// Eliminates a limb that no joint holds: the first of a tree that hangs on nothing.
-    pub fn free(&mut self, weight: &Weight) {
-        self.invert(weight);
+    /// Makes it that of a body alone, which turns with no resistance yet. `is_leaf`: nothing will be added to it.
+    #[inline]
+    pub fn weigh(&mut self, body: &Body, is_leaf: bool) {
+        self.light = is_leaf.then_some(body.light);
+        self.d = DMat3::ZERO;
+        if !is_leaf {
+            self.a = DMat3::from_diagonal(DVec3::splat(body.mass));
+            self.b = DMat3::ZERO;
+            self.c = DMat3::ZERO;
+        }
+    }
+
+    /// Eliminates a limb that no joint holds: the first of a tree that hangs on nothing. `symmetric`: `c` is the transposed of
+    /// `b` and has not been kept.
+    pub fn free(&mut self, symmetric: bool) {
+        if symmetric {
+            self.c = self.b.transpose();
+        }
+        self.invert();
     }
 
     #[inline]
-    fn invert(&mut self, weight: &Weight) {
-        self.inverse = weight.a.inverse();
-        self.left = weight.c * self.inverse;
-        self.right = self.inverse * weight.b;
-        self.schur = (weight.d - self.left * weight.b).inverse();
+    fn invert(&mut self) {
+        let b = self.b;
+        self.a = self.a.inverse();
+        self.c *= self.a;
+        self.b = self.a * b;
+        self.d = (self.d - self.c * b).inverse();
     }
 
-    /// Eliminates a limb that is pulled along `arm`.
+    /// How it answers to what pulls it along `arm`.
     #[inline]
-    fn pull(&mut self, weight: &Weight, arm: DVec3) {
+    fn pull(&mut self, arm: DVec3) {
         match self.light {
             Some(light) => {
-                self.schur = weight.d.inverse();
-                self.turn = times_cross(&self.schur, arm);
+                self.d = self.d.inverse();
+                self.turn = times_cross(&self.d, arm);
                 self.shift = DMat3::from_diagonal(DVec3::splat(light));
             }
             None => {
-                self.turn = self.schur * (skew(arm) - self.left);
-                self.shift = self.inverse - self.right * self.turn;
+                self.turn = self.d * (skew(arm) - self.c);
+                self.shift = self.a - self.b * self.turn;
             }
         }
     }
 
     /// Eliminates a limb and its joint; `parent` takes its share of the weight. The two of `reach` say how the points of the
-    /// joint move at the end as the limb and its parent turn. `light`: one over the limb's mass if nothing hangs on it.
+    /// joint move at the end as the limb and its parent turn.
     #[inline]
-    pub fn exact(
-        &mut self,
-        weight: &Weight,
-        arms: [DVec3; 2],
-        reach: [DMat3; 2],
-        light: Option<f64>,
-        parent: Option<&mut Weight>,
-    ) {
-        self.light = light;
-        if light.is_none() {
-            self.invert(weight);
+    pub fn exact(&mut self, arms: [DVec3; 2], reach: [DMat3; 2], parent: Option<&mut Self>) {
+        if self.light.is_none() {
+            self.invert();
         }
-        self.pull(weight, arms[0]);
+        self.pull(arms[0]);
         [self.reach, self.led] = reach;
         self.grip = (self.shift + self.reach * self.turn).inverse();
         if let Some(parent) = parent {
@@ -323,23 +310,17 @@ impl Pivot {
         }
     }
 
-    /// The same if points move as `arms` say, and all is symmetric: the weight's `c` is the transposed of `b` and not looked at.
+    /// The same if points move as `arms` say, and all is symmetric: `c` is the transposed of `b` and need not be kept.
     #[inline]
-    pub fn symmetric(
-        &mut self,
-        weight: &Weight,
-        arms: [DVec3; 2],
-        light: Option<f64>,
-        parent: Option<&mut Weight>,
-    ) {
-        self.light = light;
-        if light.is_none() {
-            self.inverse = weight.a.inverse();
-            self.right = self.inverse * weight.b;
-            self.left = self.right.transpose();
-            self.schur = (weight.d - self.left * weight.b).inverse();
+    pub fn symmetric(&mut self, arms: [DVec3; 2], parent: Option<&mut Self>) {
+        if self.light.is_none() {
+            let b = self.b;
+            self.a = self.a.inverse();
+            self.b = self.a * b;
+            self.c = self.b.transpose();
+            self.d = (self.d - self.c * b).inverse();
         }
-        self.pull(weight, arms[0]);
+        self.pull(arms[0]);
         [self.reach, self.led] = arms.map(|arm| skew(-arm));
         self.grip = (self.shift - cross_times(arms[0], &self.turn)).inverse();
         if let Some(parent) = parent {
@@ -357,12 +338,12 @@ impl Pivot {
         let (f, t) = (change.shift, change.turn);
         match self.light {
             Some(light) => {
-                change.turn = self.schur * t;
+                change.turn = self.d * t;
                 change.shift = f * light;
             }
             None => {
-                change.turn = self.schur * (t - self.left * f);
-                change.shift = self.inverse * f - self.right * change.turn;
+                change.turn = self.d * (t - self.c * f);
+                change.shift = self.a * f - self.b * change.turn;
             }
         }
         change.impulse = self.grip * (-wrong - change.shift - self.reach * change.turn);

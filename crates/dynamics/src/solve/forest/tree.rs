@@ -8,7 +8,7 @@ use super::{
         guard::MOST_GAIN,
         round::{MOST_HALVINGS, MOST_ROUNDS},
     },
-    limb::{Body, Change, Course, Hold, Limb, NONE, Pivot, Weight, cross_times},
+    limb::{Body, Change, Course, Hold, Limb, NONE, Pivot, cross_times},
 };
 use crate::{Cast, Joint, MatterId, Nodes, Point};
 use glam::{DMat3, DVec3};
@@ -27,7 +27,6 @@ pub struct Tree {
     bodies: Vec<Body>,
     courses: Vec<Course>,
     holds: Vec<Hold>,
-    weights: Vec<Weight>,
     pivots: Vec<Pivot>,
     changes: Vec<Change>,
     /// Where the root is or will be, and how it moves now.
@@ -63,7 +62,6 @@ impl Tree {
         let count = self.limbs.len();
         self.courses = vec![Course::default(); count];
         self.holds = vec![Hold::default(); count];
-        self.weights = vec![Weight::of(1.0); count];
         self.pivots = vec![Pivot::NOTHING; count];
         self.changes = vec![Change::default(); count];
     }
@@ -116,7 +114,10 @@ impl Tree {
             // A matrix that would take more than two further rounds is old: things have turned since.
             let pace = error / last;
             if self.rounds == 1 || error * pace * pace > budget.position {
-                self.stiffen(h);
+                self.weigh();
+                if self.mean {
+                    self.stiffen(h);
+                }
                 // Far from the solution the mean arms on both sides are the better guess: they are a secant, not a tangent.
                 if self.mean && self.rounds == 1 {
                     self.factorise();
@@ -217,20 +218,21 @@ impl Tree {
         greatest.sqrt()
     }
 
-    /// Weighs every limb alone: mass, inertia, and what its bonds add to that, since as it turns they pull along other arms.
+    /// Weighs every limb alone.
+    fn weigh(&mut self) {
+        for ((pivot, body), limb) in self.pivots.iter_mut().zip(&self.bodies).zip(&self.limbs) {
+            pivot.weigh(body, limb.is_leaf);
+        }
+    }
+
+    /// Adds what bonds add to inertia: as a body turns, they pull along other arms.
     fn stiffen(&mut self, h: f64) {
-        for (weight, body) in self.weights.iter_mut().zip(&self.bodies) {
-            *weight = Weight::of(body.mass);
-        }
-        if !self.mean {
-            return;
-        }
         let mut add = |i: usize, impulse: DVec3, arm: DVec3| {
             let p = impulse * (0.5 * h);
             let along = p.dot(arm);
             // What is pressed together would seem lighter than it is; rounds are surer without that.
             if along > 0.0 {
-                self.weights[i].d += DMat3::from_diagonal(DVec3::splat(along)) - outer(arm, p);
+                self.pivots[i].d += DMat3::from_diagonal(DVec3::splat(along)) - outer(arm, p);
             }
         };
         for (i, (limb, hold)) in self.limbs.iter().zip(&self.holds).enumerate() {
@@ -247,41 +249,37 @@ impl Tree {
     /// Eliminates from the leaves to the root (B65), as if errors answered along the arms that bonds pull along.
     fn factorise(&mut self) {
         for i in (0..self.limbs.len()).rev() {
-            let (limb, body) = (&self.limbs[i], &self.bodies[i]);
-            let (before, rest) = self.weights.split_at_mut(i);
-            let weight = &mut rest[0];
+            let limb = &self.limbs[i];
+            let (before, rest) = self.pivots.split_at_mut(i);
+            let pivot = &mut rest[0];
             if self.mean {
                 // What children added is symmetric already.
-                weight.d = (weight.d + weight.d.transpose()) * 0.5;
+                pivot.d = (pivot.d + pivot.d.transpose()) * 0.5;
             }
-            weight.d += body.inertia;
-            let pivot = &mut self.pivots[i];
+            pivot.d += self.bodies[i].inertia;
             if limb.joint == NONE {
-                weight.c = weight.b.transpose();
-                pivot.free(weight);
-                continue;
+                pivot.free(true);
+            } else {
+                pivot.symmetric(self.holds[i].arms, before.get_mut(limb.parent as usize));
             }
-            let light = limb.is_leaf.then_some(body.light);
-            let parent = before.get_mut(limb.parent as usize);
-            pivot.symmetric(weight, self.holds[i].arms, light, parent);
         }
     }
 
     /// Eliminates from the leaves to the root, with errors that answer as they do at the end of the substep.
     fn factorise_exactly(&mut self, h: f64) {
-        let (mean, bodies) = (self.mean, &self.bodies);
+        let mean = self.mean;
         // How each body turns; what it is stiffened by answers to that.
-        for ((course, body), weight) in self.courses.iter_mut().zip(bodies).zip(&mut self.weights) {
+        let bodies = self.courses.iter_mut().zip(&self.bodies);
+        for ((course, body), pivot) in bodies.zip(&mut self.pivots) {
             course.find_turning(body, mean, h);
-            weight.d = weight.d * course.turning + body.inertia;
+            pivot.d = pivot.d * course.turning + body.inertia;
         }
         for i in (0..self.limbs.len()).rev() {
             let limb = &self.limbs[i];
-            let (before, rest) = self.weights.split_at_mut(i);
-            let weight = &rest[0];
-            let pivot = &mut self.pivots[i];
+            let (before, rest) = self.pivots.split_at_mut(i);
+            let pivot = &mut rest[0];
             if limb.joint == NONE {
-                pivot.free(weight);
+                pivot.free(false);
                 continue;
             }
             let hold = &self.holds[i];
@@ -290,9 +288,8 @@ impl Tree {
                 Some(parent) => cross_times(-hold.end[1], &parent.turning),
                 None => DMat3::ZERO,
             };
-            let light = limb.is_leaf.then_some(bodies[i].light);
             let parent = before.get_mut(limb.parent as usize);
-            pivot.exact(weight, hold.arms, [own, other], light, parent);
+            pivot.exact(hold.arms, [own, other], parent);
         }
     }
 
@@ -448,9 +445,7 @@ impl Tree {
                 return outcome;
             }
             if outcome.iterations == 0 {
-                for (weight, body) in self.weights.iter_mut().zip(&self.bodies) {
-                    *weight = Weight::of(body.mass);
-                }
+                self.weigh();
                 self.factorise();
             }
             outcome.iterations += 1;
