@@ -117,7 +117,7 @@ pub struct Bonds<'a> {
 }
 
 /// Rounds that joints have after the last sweep over contacts at most.
-const LAST_ROUNDS: u32 = 6;
+const LAST_ROUNDS: u32 = 8;
 
 /// Errors that differ by less than this part are the same.
 const SAME: f64 = 0.05;
@@ -130,8 +130,8 @@ pub struct Workspace {
     state: RowState,
     contacts: Vec<Touching>,
     press: Press,
-    /// Rows that have no more to give: the first, and how many.
-    spent: Vec<(usize, usize)>,
+    /// Rows held at their bounds in a round: which of the component's, and what they get.
+    spent: Vec<(usize, f64)>,
     /// Of the rows of a component that is drawn together: what may stay wrong, as a velocity.
     targets: Vec<f64>,
     /// What each mover of the plan will get from its bonds once more at the end of the substep.
@@ -190,7 +190,8 @@ impl Workspace {
         self.movers.read(cast, level);
         self.state.clear(&self.plan);
         // What comes late must not allocate.
-        self.spent.reserve(self.plan.tied.len());
+        self.spent.clear();
+        self.spent.reserve(self.plan.rows);
         self.targets.clear();
         self.targets.reserve(self.plan.rows);
         for (tied, owner) in self.plan.tied.iter_mut().zip(&self.plan.owners) {
@@ -250,7 +251,8 @@ pub fn aim(
             break;
         }
         outcome.iterations += 1;
-        if !touches.tissue.is_empty() && touched > 0.0 {
+        let moved = touched > 0.0 || (workspace.press.is_shared() && pressed > 0.0);
+        if moved {
             workspace.unsettle();
         }
     }
@@ -261,6 +263,7 @@ pub fn aim(
     if workspace.is_pressed() && !outcome.converged {
         // Joints have the last word: what is left is better left to contacts, which only push.
         workspace.share(level);
+        workspace.renew();
         for _ in 0..LAST_ROUNDS {
             outcome.error = workspace.round(level, budget.position);
             if outcome.error <= budget.position {
@@ -442,6 +445,9 @@ impl Workspace {
                 break;
             }
             outcome.iterations += 1;
+            if self.press.is_shared() && pressed > 0.0 {
+                self.unsettle();
+            }
         }
         self.press.finish();
         if budget.shock > 0 {
