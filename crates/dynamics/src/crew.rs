@@ -36,6 +36,12 @@ struct Shared {
     stop: AtomicBool,
 }
 
+/// Items that threads share out among themselves.
+struct Items<T>(*mut T);
+
+// SAFETY: whoever uses it gives threads disjoint items, and T may be sent to them.
+unsafe impl<T: Send> Sync for Items<T> {}
+
 /// A fixed number of threads, the caller among them. Which thread does what never shows in the
 /// result: every item is worked on by one thread, alone.
 pub struct Crew {
@@ -70,9 +76,6 @@ impl Crew {
                 .for_each(|(i, item)| work(i, item));
             return;
         }
-        struct Items<T>(*mut T);
-        // SAFETY: threads get disjoint items (below), and T may be sent to them.
-        unsafe impl<T: Send> Sync for Items<T> {}
         let base = Items(items.as_mut_ptr());
         let base = &base;
         self.run(items.len(), &move |i| {
@@ -80,6 +83,73 @@ impl Crew {
             // only reference to the item; `items` is borrowed until `run` returns.
             work(i, unsafe { &mut *base.0.add(i) });
         });
+    }
+
+    /// Does `work` on stretches of `size` items (≥ 1), spread over a crew if there is one; it is told where each begins.
+    pub fn spread<T: Send>(
+        crew: Option<&Self>,
+        items: &mut [T],
+        size: usize,
+        work: impl Fn(usize, &mut [T]) + Sync,
+    ) {
+        let size = size.max(1);
+        match crew {
+            Some(crew) if !crew.helpers.is_empty() && items.len() > size => {
+                let count = items.len();
+                let base = Items(items.as_mut_ptr());
+                let base = &base;
+                crew.run(count.div_ceil(size), &move |k| {
+                    let first = k * size;
+                    let length = size.min(count - first);
+                    // SAFETY: `run` hands out every k exactly once, and stretches of different k share no item; `items` is borrowed
+                    // until `run` returns.
+                    let some = unsafe { std::slice::from_raw_parts_mut(base.0.add(first), length) };
+                    work(first, some);
+                });
+            }
+            _ => {
+                let mut first = 0;
+                for some in items.chunks_mut(size) {
+                    let length = some.len();
+                    work(first, some);
+                    first += length;
+                }
+            }
+        }
+    }
+
+    /// Does `work` on parts of `items`, spread over a crew if there is one: the k-th ends before the item `ends[k]`, where the next
+    /// one begins. `ends` ascend; items beyond the last are left alone, and ends beyond the items cut off.
+    pub fn parts<T: Send>(
+        crew: Option<&Self>,
+        items: &mut [T],
+        ends: &[usize],
+        work: impl Fn(usize, &mut [T]) + Sync,
+    ) {
+        match crew {
+            Some(crew) if !crew.helpers.is_empty() && ends.len() > 1 && ends.is_sorted() => {
+                let count = items.len();
+                let base = Items(items.as_mut_ptr());
+                let base = &base;
+                crew.run(ends.len(), &move |k| {
+                    let end = ends[k].min(count);
+                    let first = if k == 0 { 0 } else { ends[k - 1].min(end) };
+                    // SAFETY: `run` hands out every k exactly once; ends ascend, so that parts of different k share no item; `items`
+                    // is borrowed until `run` returns.
+                    let some =
+                        unsafe { std::slice::from_raw_parts_mut(base.0.add(first), end - first) };
+                    work(k, some);
+                });
+            }
+            _ => {
+                let mut from = 0;
+                for (k, end) in ends.iter().enumerate() {
+                    let end = (*end).min(items.len());
+                    work(k, &mut items[from.min(end)..end]);
+                    from = end;
+                }
+            }
+        }
     }
 
     fn run(&self, count: usize, work: &(dyn Fn(usize) + Sync)) {
@@ -190,6 +260,37 @@ mod tests {
                 crew.each(&mut items, |i, item| *item += i as u64);
             }
             assert!(items.iter().enumerate().all(|(i, x)| *x == 200 * i as u64));
+        }
+    }
+
+    #[test]
+    fn stretches_cover_every_item_once() {
+        for threads in [1, 2, 3] {
+            let crew = Crew::new(threads);
+            for (count, size) in [(0, 4), (3, 4), (4, 4), (1001, 4), (1001, 1)] {
+                let mut items = vec![0_usize; count];
+                for crew in [None, Some(&crew)] {
+                    Crew::spread(crew, &mut items, size, |first, some| {
+                        assert!(some.len() <= size);
+                        for (k, item) in some.iter_mut().enumerate() {
+                            *item += first + k + 1;
+                        }
+                    });
+                }
+                assert!(items.iter().enumerate().all(|(i, x)| *x == 2 * (i + 1)));
+            }
+        }
+    }
+
+    #[test]
+    fn parts_end_where_they_are_said_to() {
+        let crew = Crew::new(2);
+        for crew in [None, Some(&crew)] {
+            let mut items = [9; 8];
+            Crew::parts(crew, &mut items, &[2, 2, 5, 7], |k, some| some.fill(k));
+            assert_eq!(items, [0, 0, 2, 2, 2, 3, 3, 9]);
+            Crew::parts(crew, &mut items, &[7, 12], |k, some| some.fill(k));
+            assert_eq!(items, [0, 0, 0, 0, 0, 0, 0, 1]);
         }
     }
 

@@ -1,10 +1,10 @@
 //! Where rigid bodies touch: detection, what contacts remember, and which bodies sleep.
 
-use crate::build::{Model, pose};
+use crate::build::{Collider, Model, pose};
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
 use trocar_collide::rigid::{
-    Broad, Contacts, Detector, Pair, Point, Regions, Scratch, Shape, World,
+    Broad, Contacts, Detector, Manifold, Pair, Point, Regions, Scratch, Shape, World,
 };
 use trocar_dynamics::{BodyContact, Crew, Joint, MatterId, Nodes};
 use trocar_math::{Bounds, Pose};
@@ -82,6 +82,8 @@ pub struct Collisions {
     /// Bodies that joints, ties or drives hold: they do not sleep.
     busy: Vec<bool>,
     keys: Vec<Key>,
+    /// Where the contacts of each chunk end.
+    ends: Vec<usize>,
     poses: Vec<Pose>,
     margins: Vec<f64>,
     bounds: Vec<Bounds>,
@@ -124,6 +126,7 @@ impl Collisions {
             shapes: model.colliders.iter().map(|c| c.shape.clone()).collect(),
             busy,
             keys: Vec::new(),
+            ends: Vec::new(),
             poses: Vec::new(),
             margins: Vec::new(),
             bounds: Vec::new(),
@@ -173,7 +176,7 @@ impl Collisions {
     pub fn detect<'n>(
         &mut self,
         model: &Model,
-        share: impl Fn(MatterId) -> &'n Nodes,
+        share: impl Fn(MatterId) -> &'n Nodes + Sync,
         h: f64,
         crew: Option<&Crew>,
     ) {
@@ -186,7 +189,7 @@ impl Collisions {
             self.sense(model, &share, h, crew, true);
             self.rouse(model, &share, h);
         }
-        self.collect(model, share);
+        self.collect(model, &share, crew);
     }
 
     /// Looks where bodies touch; with `all`, also where both of them sleep, as if they did not.
@@ -316,81 +319,76 @@ impl Collisions {
     }
 
     /// Makes contacts of what was found; those that go on start from their impulses.
-    fn collect<'n>(&mut self, model: &Model, share: impl Fn(MatterId) -> &'n Nodes) {
-        self.list.clear();
+    fn collect<'n>(
+        &mut self,
+        model: &Model,
+        share: &(impl Fn(MatterId) -> &'n Nodes + Sync),
+        crew: Option<&Crew>,
+    ) {
         self.keys.clear();
-        let mut before = 0;
+        self.ends.clear();
         for chunk in &self.chunks[..self.used] {
             for (manifold, points) in chunk.contacts.iter() {
                 let pair = [manifold.pair.a, manifold.pair.b];
-                let awake = |c: u32| is_awake(model, self.bodies, &self.rest, c);
-                if !pair.into_iter().any(awake) {
-                    continue;
-                }
-                let sides = pair.map(|c| &model.colliders[c as usize]);
-                let friction = [0, 1].map(|k| (sides[0].friction[k] * sides[1].friction[k]).sqrt());
-                let velocity = |k: usize, at: DVec3| {
-                    let (matter, node) = sides[k].at;
-                    let (nodes, i) = (share(matter), node as usize);
-                    nodes.velocity[i] + nodes.spin[i].cross(at - nodes.position[i])
-                };
-                let slides = |ends: [DVec3; 2], n: DVec3| {
-                    let u = velocity(1, ends[1]) - velocity(0, ends[0]);
-                    (u - n * n.dot(u)).length_squared() > SLIDING * SLIDING
-                };
-                let part: [u32; 2] = manifold.part.into();
-                for point in points {
-                    let key = (pair, part, point.id.into());
-                    // Both feel it at one and the same place, or friction would turn them both.
-                    let ends = [0, 1].map(|k| {
-                        let at = [point.a, point.b][k];
-                        self.poses[pair[k] as usize].point(at)
-                    });
-                    let middle = 0.5 * (ends[0] + ends[1]);
-                    let mut contact = BodyContact {
-                        a: sides[0].at,
-                        b: sides[1].at,
-                        at: [point.a, point.b],
-                        seat: point.a,
-                        arms: pair.map(|c| middle - self.poses[c as usize].position),
-                        normal: manifold.normal,
-                        gap: point.gap,
-                        friction: friction[usize::from(slides(ends, manifold.normal))],
-                        restitution: sides[0].restitution * sides[1].restitution,
-                        recovery: RECOVERY,
-                        rebound: 0.0,
-                        impulse: DVec3::ZERO,
-                        relief: DVec3::ZERO,
-                        total: DVec3::ZERO,
-                    };
-                    // What sleeps is as fixed as the world.
-                    for (k, c) in pair.iter().enumerate() {
-                        let (matter, node) = sides[k].at;
-                        if matter == self.bodies && self.rest[node as usize].asleep {
-                            contact.arms[k] = middle;
-                            let point = self.poses[*c as usize].point(contact.at[k]);
-                            let at = (MatterId::WORLD, 0);
-                            *[&mut contact.a, &mut contact.b][k] = at;
-                            contact.at[k] = point;
-                        }
-                    }
-                    self.list.push(contact);
-                    self.keys.push(key);
-                }
-                let first = self.list.len() - points.len();
-                let old = &self.warm[before..];
-                let skip = old.iter().take_while(|w| (w.key.0, w.key.1) < (pair, part));
-                before += skip.count();
-                let old = &self.warm[before..];
-                let same = old
-                    .iter()
-                    .take_while(|w| (w.key.0, w.key.1) == (pair, part));
-                for given in same {
-                    before += 1;
-                    pass_on(given, &mut self.list[first..], &self.keys[first..], points);
+                if pair.into_iter().any(|c| self.is_awake(model, c)) {
+                    let part: [u32; 2] = manifold.part.into();
+                    let keys = points.iter().map(|point| (pair, part, point.id.into()));
+                    self.keys.extend(keys);
                 }
             }
+            self.ends.push(self.keys.len());
         }
+        // What is left of the last substep is written over.
+        let mut list = std::mem::take(&mut self.list);
+        list.resize(self.keys.len(), BLANK);
+        Crew::parts(crew, &mut list, &self.ends, |k, some| {
+            self.collect_chunk(model, share, k, some);
+        });
+        self.list = list;
+    }
+
+    /// Makes the contacts of one chunk.
+    fn collect_chunk<'n>(
+        &self,
+        model: &Model,
+        share: &impl Fn(MatterId) -> &'n Nodes,
+        k: usize,
+        list: &mut [BodyContact],
+    ) {
+        let start = self.ends[k] - list.len();
+        let keys = &self.keys[start..self.ends[k]];
+        let Some(first) = keys.first() else { return };
+        let before = |w: &Given| (w.key.0, w.key.1) < (first.0, first.1);
+        let mut old = &self.warm[self.warm.partition_point(before)..];
+        let mut at = 0;
+        for (manifold, points) in self.chunks[k].contacts.iter() {
+            let pair = [manifold.pair.a, manifold.pair.b];
+            if !pair.into_iter().any(|c| self.is_awake(model, c)) {
+                continue;
+            }
+            let new = at..at + points.len();
+            at = new.end;
+            let (list, keys) = (&mut list[new.clone()], &keys[new]);
+            let maker = Maker::new(self, model, share, manifold);
+            for (to, point) in list.iter_mut().zip(points) {
+                *to = maker.contact(point);
+            }
+            let part: [u32; 2] = manifold.part.into();
+            let skip = old.iter().take_while(|w| (w.key.0, w.key.1) < (pair, part));
+            old = &old[skip.count()..];
+            let same = old
+                .iter()
+                .take_while(|w| (w.key.0, w.key.1) == (pair, part));
+            for given in same {
+                old = &old[1..];
+                pass_on(given, list, keys, points);
+            }
+        }
+    }
+
+    /// True if a collider is on a body that does not sleep, or on something that is led.
+    fn is_awake(&self, model: &Model, collider: u32) -> bool {
+        is_awake(model, self.bodies, &self.rest, collider)
     }
 
     /// True if these may be the impulses and rests of this scene.
@@ -499,6 +497,101 @@ impl Collisions {
         }
     }
 }
+
+/// Makes contacts of the points of one manifold.
+struct Maker<'a, 'n> {
+    collisions: &'a Collisions,
+    pair: [usize; 2],
+    sides: [&'a Collider; 2],
+    nodes: [&'n Nodes; 2],
+    normal: DVec3,
+    friction: [f64; 2],
+}
+
+impl<'a, 'n> Maker<'a, 'n> {
+    fn new(
+        collisions: &'a Collisions,
+        model: &'a Model,
+        share: &impl Fn(MatterId) -> &'n Nodes,
+        manifold: &Manifold,
+    ) -> Self {
+        let pair = [manifold.pair.a, manifold.pair.b].map(|c| c as usize);
+        let sides = pair.map(|c| &model.colliders[c]);
+        Self {
+            collisions,
+            pair,
+            sides,
+            nodes: sides.map(|side| share(side.at.0)),
+            normal: manifold.normal,
+            friction: [0, 1].map(|k| (sides[0].friction[k] * sides[1].friction[k]).sqrt()),
+        }
+    }
+
+    /// True if the ends of a point slide on each other.
+    fn slides(&self, ends: [DVec3; 2]) -> bool {
+        let velocity = |k: usize| {
+            let (nodes, i) = (self.nodes[k], self.sides[k].at.1 as usize);
+            nodes.velocity[i] + nodes.spin[i].cross(ends[k] - nodes.position[i])
+        };
+        let (u, n) = (velocity(1) - velocity(0), self.normal);
+        (u - n * n.dot(u)).length_squared() > SLIDING * SLIDING
+    }
+
+    fn contact(&self, point: &Point) -> BodyContact {
+        let Collisions {
+            bodies,
+            rest,
+            poses,
+            ..
+        } = self.collisions;
+        let (pair, sides) = (self.pair, self.sides);
+        let at = [point.a, point.b];
+        let ends = [0, 1].map(|k| poses[pair[k]].point(at[k]));
+        // Both feel it at one and the same place, or friction would turn them both.
+        let middle = 0.5 * (ends[0] + ends[1]);
+        let mut contact = BodyContact {
+            a: sides[0].at,
+            b: sides[1].at,
+            at,
+            seat: point.a,
+            arms: pair.map(|c| middle - poses[c].position),
+            normal: self.normal,
+            gap: point.gap,
+            friction: self.friction[usize::from(self.slides(ends))],
+            restitution: sides[0].restitution * sides[1].restitution,
+            recovery: RECOVERY,
+            ..BLANK
+        };
+        // What sleeps is as fixed as the world.
+        for (k, side) in sides.iter().enumerate() {
+            let (matter, node) = side.at;
+            if matter == *bodies && rest[node as usize].asleep {
+                contact.arms[k] = middle;
+                *[&mut contact.a, &mut contact.b][k] = (MatterId::WORLD, 0);
+                contact.at[k] = ends[k];
+            }
+        }
+        contact
+    }
+}
+
+/// A contact of nothing with nothing.
+const BLANK: BodyContact = BodyContact {
+    a: (MatterId::WORLD, 0),
+    b: (MatterId::WORLD, 0),
+    at: [DVec3::ZERO; 2],
+    seat: DVec3::ZERO,
+    arms: [DVec3::ZERO; 2],
+    normal: DVec3::ZERO,
+    gap: 0.0,
+    friction: 0.0,
+    restitution: 0.0,
+    recovery: 0.0,
+    rebound: 0.0,
+    impulse: DVec3::ZERO,
+    relief: DVec3::ZERO,
+    total: DVec3::ZERO,
+};
 
 /// True if what no impulse moves is led along a course. An instrument may move at any time.
 fn is_led(model: &Model, matter: MatterId, node: u32) -> bool {

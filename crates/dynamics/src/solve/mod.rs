@@ -19,7 +19,7 @@ mod touch;
 
 use crate::{BodyContact, Cast, Contact, Crew, Joint, Tie};
 use component::Component;
-use contact::Press;
+use contact::{Press, Task};
 use drive::Goal;
 use glam::DVec3;
 use mover::{Level, Movers};
@@ -136,9 +136,8 @@ pub struct Workspace {
     targets: Vec<f64>,
     /// What each mover of the plan will get from its bonds once more at the end of the substep.
     again: Vec<[DVec3; 2]>,
-    /// Contacts of bodies that are in play, and which ones they are.
+    /// Contacts of bodies that strike each other.
     some: Vec<BodyContact>,
-    which: Vec<u32>,
 }
 
 /// What changes in the rows during a solve.
@@ -231,7 +230,8 @@ pub fn aim(
     workspace.start_rounds(level, budget.method, budget.may_fail);
     workspace.touch(cast, touches.tissue, h, budget);
     let Workspace { press, movers, .. } = workspace;
-    press.begin(movers, cast, touches.bodies, level);
+    let crew = touches.crew;
+    press.begin(movers, cast, (touches.bodies, Task::Aim), level, crew);
     let sweeps = workspace.press.budget(budget.sweeps).min(shock(budget));
     let mut outcome = Outcome::default();
     loop {
@@ -293,8 +293,8 @@ pub fn aim(
     outcome.error = outcome.error.max(workspace.torn());
     if !outcome.refused {
         workspace.share(level);
-        workspace.press.give(&mut workspace.movers, level);
-        workspace.press.store(touches.bodies);
+        workspace.press.give(&mut workspace.movers, level, crew);
+        workspace.press.store(touches.bodies, Task::Aim, crew);
         workspace.movers.write(cast, h);
         workspace.store(bonds, h);
     }
@@ -310,32 +310,13 @@ pub fn correct(
     budget: &Budget,
     workspace: &mut Workspace,
 ) -> Outcome {
-    let mut some = std::mem::take(&mut workspace.some);
-    some.clear();
-    workspace.which.clear();
-    for (i, contact) in touches.bodies.iter_mut().enumerate() {
-        contact.total = contact.impulse;
-        if contact.impulse != DVec3::ZERO {
-            let total = contact.impulse + contact.relief;
-            let pulls = total.dot(contact.normal) <= 0.0;
-            let relief = if pulls { DVec3::ZERO } else { contact.relief };
-            some.push(BodyContact {
-                impulse: contact.impulse + relief,
-                relief,
-                ..*contact
-            });
-            workspace.which.push(i as u32);
-        }
-        contact.relief = DVec3::ZERO;
-    }
-    let outcome = workspace.correct(cast, bonds, &mut some, touches.crew, budget, true);
-    for (i, contact) in workspace.which.iter().zip(&some) {
-        let kept = &mut touches.bodies[*i as usize];
-        kept.total = contact.impulse;
-        kept.relief = kept.total - kept.impulse;
-    }
-    workspace.some = some;
-    outcome
+    workspace.correct(
+        cast,
+        bonds,
+        (touches.bodies, Task::Correct),
+        touches.crew,
+        budget,
+    )
 }
 
 /// Lets bodies that strike each other rebound, at the start of a substep of `h` seconds (B81–B85). Contacts that close
@@ -359,8 +340,6 @@ pub fn rebound(
             if contact.restitution > 0.0 && speed > slow && contact.gap <= speed * h {
                 some.push(BodyContact {
                     rebound: speed * contact.restitution,
-                    impulse: DVec3::ZERO,
-                    relief: DVec3::ZERO,
                     ..*contact
                 });
             }
@@ -369,7 +348,8 @@ pub fn rebound(
             break;
         }
         passes += 1;
-        workspace.correct(cast, bonds, &mut some, touches.crew, budget, false);
+        let blows = (&mut some[..], Task::Rebound);
+        workspace.correct(cast, bonds, blows, touches.crew, budget);
     }
     workspace.some = some;
     passes
@@ -398,24 +378,25 @@ fn shock(budget: &Budget) -> u32 {
 const MOST_PASSES: u32 = 64;
 
 impl Workspace {
-    /// Makes velocities right: of ties, joints and the given contacts. `again`: after what bonds pulled with along mean arms has
-    /// been given once more.
+    /// Makes velocities right: of ties, joints and the given contacts; after a substep, when what bonds pulled with along mean arms
+    /// has been given once more, or for blows.
     fn correct(
         &mut self,
         cast: &mut Cast<'_>,
         bonds: &mut Bonds<'_>,
-        contacts: &mut [BodyContact],
+        (contacts, task): (&mut [BodyContact], Task),
         crew: Option<&Crew>,
         budget: &Budget,
-        again: bool,
     ) -> Outcome {
+        let again = task == Task::Correct;
         let level = Level::Velocity;
         self.begin(cast, bonds, level);
         if again {
             self.pull_again();
         }
         self.load_velocity(bonds);
-        self.press.begin(&mut self.movers, cast, contacts, level);
+        self.press
+            .begin(&mut self.movers, cast, (contacts, task), level, crew);
         // What is left wrong here the next substep makes right.
         let sweeps = self
             .press
@@ -459,8 +440,8 @@ impl Workspace {
             self.govern();
         }
         self.share(level);
-        self.press.give(&mut self.movers, level);
-        self.press.store(contacts);
+        self.press.give(&mut self.movers, level, crew);
+        self.press.store(contacts, task, crew);
         self.movers.write(cast, 0.0);
         outcome
     }
