@@ -29,7 +29,10 @@ struct Shared {
     wake: Condvar,
     /// Rises by one with every job.
     epoch: AtomicU64,
-    next: AtomicUsize,
+    /// Items of the job that were handed out: in all, from the first on, and from the last on.
+    taken: AtomicUsize,
+    first: AtomicUsize,
+    last: AtomicUsize,
     /// Helpers that took the job and have not left it.
     busy: AtomicUsize,
     failed: AtomicBool,
@@ -161,11 +164,13 @@ impl Crew {
         {
             let mut job = lock(&shared.job);
             *job = Some(Job { work, count });
-            shared.next.store(0, Ordering::Relaxed);
+            for count in [&shared.taken, &shared.first, &shared.last] {
+                count.store(0, Ordering::Relaxed);
+            }
             shared.epoch.fetch_add(1, Ordering::Release);
             shared.wake.notify_all();
         }
-        take_part(shared, Job { work, count });
+        take_part(shared, Job { work, count }, &shared.first, |k| k);
         // Whoever has not begun by now is not waited for: on a busy machine that could be long.
         *lock(&shared.job) = None;
         while shared.busy.load(Ordering::Acquire) > 0 {
@@ -198,13 +203,15 @@ fn lock(job: &Mutex<Option<Job>>) -> MutexGuard<'_, Option<Job>> {
     job.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn take_part(shared: &Shared, job: Job) {
+/// Works on items of a job until none is left, in the order that `place` gives of how many this `end` has handed out.
+///
+/// The caller takes them from the first on and its helpers from the last on: where one job after another works on the same
+/// items, each thread finds most of its own again in its cache.
+fn take_part(shared: &Shared, job: Job, end: &AtomicUsize, place: impl Fn(usize) -> usize) {
     let done = catch_unwind(AssertUnwindSafe(|| {
-        loop {
-            let i = shared.next.fetch_add(1, Ordering::Relaxed);
-            if i >= job.count {
-                break;
-            }
+        // No more are taken from both ends together than there are, so that the ends never meet.
+        while shared.taken.fetch_add(1, Ordering::Relaxed) < job.count {
+            let i = place(end.fetch_add(1, Ordering::Relaxed));
             // SAFETY: `Crew::run` keeps the work alive while any thread is busy with it.
             unsafe { (*job.work)(i) };
         }
@@ -241,7 +248,7 @@ fn help(shared: &Shared) {
             return;
         }
         if let Some(job) = job {
-            take_part(shared, job);
+            take_part(shared, job, &shared.last, |k| job.count - 1 - k);
             shared.busy.fetch_sub(1, Ordering::Release);
         }
     }
