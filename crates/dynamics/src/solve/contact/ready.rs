@@ -229,10 +229,11 @@ impl Material<'_> {
     /// The point of a contact.
     fn spot(&self, entry: &Entry) -> Spot {
         let contact = &self.contacts[entry.contact as usize];
+        let arms = self.arms(entry, contact);
         let mut answer = DMat3::ZERO;
         let mut drift = DVec3::ZERO;
         for (k, m) in entry.movers.iter().enumerate() {
-            let (mover, arm) = (&self.movers[*m], contact.arms[k]);
+            let (mover, arm) = (&self.movers[*m], arms[k]);
             if self.place[*m as usize] == STILL {
                 let (velocity, spin) = mover.course(self.level);
                 let sign = if k == 0 { -1.0 } else { 1.0 };
@@ -257,7 +258,7 @@ impl Material<'_> {
         let mut spot = Spot {
             a,
             b,
-            arms: contact.arms,
+            arms,
             normal: contact.normal,
             goal: contact.normal * target - drift,
             answer: Symmetric::ZERO,
@@ -269,5 +270,35 @@ impl Material<'_> {
         };
         spot.answers(&answer);
         spot
+    }
+
+    /// From the centre of each body to the point where a contact pushes them, m. After both have moved, that is one and the same
+    /// point p, or each impulse would turn the two of them by their distance times itself, and angular momentum would come
+    /// from nothing.
+    ///
+    /// Each body k takes the arm to its own surface along, to eₖ, without turning it: what rolls on leaves its points behind, but
+    /// not its contact. Between the two, p is where a push turns them least away from what it would do at their own ends,
+    /// Σ sₖ |p − eₖ|² with sₖ the trace of the inverse inertia, 1/(kg m²): a bullet that glances off a wall is touched at its
+    /// side and not beside it.
+    fn arms(&self, entry: &Entry, contact: &BodyContact) -> [DVec3; 2] {
+        let moved = entry
+            .movers
+            .iter()
+            .all(|m| self.place[*m as usize] != STILL);
+        if self.level != Level::Velocity || !moved {
+            return contact.arms;
+        }
+        let [a, b] = entry.movers.map(|m| &self.movers[m]);
+        let across = contact.normal * (0.5 * contact.gap);
+        let from = a.position + contact.arms[0] - across;
+        let to = b.position + contact.arms[1] + across;
+        let [s, t] = [a, b].map(|mover| {
+            let inverse = &mover.inverse_inertia;
+            inverse.x_axis.x + inverse.y_axis.y + inverse.z_axis.z
+        });
+        // What does not turn does not mind where it is pushed.
+        let share = if s + t > 0.0 { t / (s + t) } else { 0.5 };
+        let point = from + (to - from) * share;
+        [point - a.position, point - b.position]
     }
 }
