@@ -29,12 +29,21 @@ struct Shared {
     wake: Condvar,
     /// Rises by one with every job.
     epoch: AtomicU64,
-    next: AtomicUsize,
+    /// Items of the job that were handed out: in all, from the first on, and from the last on.
+    taken: AtomicUsize,
+    first: AtomicUsize,
+    last: AtomicUsize,
     /// Helpers that took the job and have not left it.
     busy: AtomicUsize,
     failed: AtomicBool,
     stop: AtomicBool,
 }
+
+/// Items that threads share out among themselves.
+struct Items<T>(*mut T);
+
+// SAFETY: whoever uses it gives threads disjoint items, and T may be sent to them.
+unsafe impl<T: Send> Sync for Items<T> {}
 
 /// A fixed number of threads, the caller among them. Which thread does what never shows in the
 /// result: every item is worked on by one thread, alone.
@@ -70,9 +79,6 @@ impl Crew {
                 .for_each(|(i, item)| work(i, item));
             return;
         }
-        struct Items<T>(*mut T);
-        // SAFETY: threads get disjoint items (below), and T may be sent to them.
-        unsafe impl<T: Send> Sync for Items<T> {}
         let base = Items(items.as_mut_ptr());
         let base = &base;
         self.run(items.len(), &move |i| {
@@ -80,6 +86,73 @@ impl Crew {
             // only reference to the item; `items` is borrowed until `run` returns.
             work(i, unsafe { &mut *base.0.add(i) });
         });
+    }
+
+    /// Does `work` on stretches of `size` items (≥ 1), spread over a crew if there is one; it is told where each begins.
+    pub fn spread<T: Send>(
+        crew: Option<&Self>,
+        items: &mut [T],
+        size: usize,
+        work: impl Fn(usize, &mut [T]) + Sync,
+    ) {
+        let size = size.max(1);
+        match crew {
+            Some(crew) if !crew.helpers.is_empty() && items.len() > size => {
+                let count = items.len();
+                let base = Items(items.as_mut_ptr());
+                let base = &base;
+                crew.run(count.div_ceil(size), &move |k| {
+                    let first = k * size;
+                    let length = size.min(count - first);
+                    // SAFETY: `run` hands out every k exactly once, and stretches of different k share no item; `items` is borrowed
+                    // until `run` returns.
+                    let some = unsafe { std::slice::from_raw_parts_mut(base.0.add(first), length) };
+                    work(first, some);
+                });
+            }
+            _ => {
+                let mut first = 0;
+                for some in items.chunks_mut(size) {
+                    let length = some.len();
+                    work(first, some);
+                    first += length;
+                }
+            }
+        }
+    }
+
+    /// Does `work` on parts of `items`, spread over a crew if there is one: the k-th ends before the item `ends[k]`, where the next
+    /// one begins. `ends` ascend; items beyond the last are left alone, and ends beyond the items cut off.
+    pub fn parts<T: Send>(
+        crew: Option<&Self>,
+        items: &mut [T],
+        ends: &[usize],
+        work: impl Fn(usize, &mut [T]) + Sync,
+    ) {
+        match crew {
+            Some(crew) if !crew.helpers.is_empty() && ends.len() > 1 && ends.is_sorted() => {
+                let count = items.len();
+                let base = Items(items.as_mut_ptr());
+                let base = &base;
+                crew.run(ends.len(), &move |k| {
+                    let end = ends[k].min(count);
+                    let first = if k == 0 { 0 } else { ends[k - 1].min(end) };
+                    // SAFETY: `run` hands out every k exactly once; ends ascend, so that parts of different k share no item; `items`
+                    // is borrowed until `run` returns.
+                    let some =
+                        unsafe { std::slice::from_raw_parts_mut(base.0.add(first), end - first) };
+                    work(k, some);
+                });
+            }
+            _ => {
+                let mut from = 0;
+                for (k, end) in ends.iter().enumerate() {
+                    let end = (*end).min(items.len());
+                    work(k, &mut items[from.min(end)..end]);
+                    from = end;
+                }
+            }
+        }
     }
 
     fn run(&self, count: usize, work: &(dyn Fn(usize) + Sync)) {
@@ -91,11 +164,13 @@ impl Crew {
         {
             let mut job = lock(&shared.job);
             *job = Some(Job { work, count });
-            shared.next.store(0, Ordering::Relaxed);
+            for count in [&shared.taken, &shared.first, &shared.last] {
+                count.store(0, Ordering::Relaxed);
+            }
             shared.epoch.fetch_add(1, Ordering::Release);
             shared.wake.notify_all();
         }
-        take_part(shared, Job { work, count });
+        take_part(shared, Job { work, count }, &shared.first, |k| k);
         // Whoever has not begun by now is not waited for: on a busy machine that could be long.
         *lock(&shared.job) = None;
         while shared.busy.load(Ordering::Acquire) > 0 {
@@ -128,13 +203,15 @@ fn lock(job: &Mutex<Option<Job>>) -> MutexGuard<'_, Option<Job>> {
     job.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn take_part(shared: &Shared, job: Job) {
+/// Works on items of a job until none is left, in the order that `place` gives of how many this `end` has handed out.
+///
+/// The caller takes them from the first on and its helpers from the last on: where one job after another works on the same
+/// items, each thread finds most of its own again in its cache.
+fn take_part(shared: &Shared, job: Job, end: &AtomicUsize, place: impl Fn(usize) -> usize) {
     let done = catch_unwind(AssertUnwindSafe(|| {
-        loop {
-            let i = shared.next.fetch_add(1, Ordering::Relaxed);
-            if i >= job.count {
-                break;
-            }
+        // No more are taken from both ends together than there are, so that the ends never meet.
+        while shared.taken.fetch_add(1, Ordering::Relaxed) < job.count {
+            let i = place(end.fetch_add(1, Ordering::Relaxed));
             // SAFETY: `Crew::run` keeps the work alive while any thread is busy with it.
             unsafe { (*job.work)(i) };
         }
@@ -171,7 +248,7 @@ fn help(shared: &Shared) {
             return;
         }
         if let Some(job) = job {
-            take_part(shared, job);
+            take_part(shared, job, &shared.last, |k| job.count - 1 - k);
             shared.busy.fetch_sub(1, Ordering::Release);
         }
     }
@@ -190,6 +267,37 @@ mod tests {
                 crew.each(&mut items, |i, item| *item += i as u64);
             }
             assert!(items.iter().enumerate().all(|(i, x)| *x == 200 * i as u64));
+        }
+    }
+
+    #[test]
+    fn stretches_cover_every_item_once() {
+        for threads in [1, 2, 3] {
+            let crew = Crew::new(threads);
+            for (count, size) in [(0, 4), (3, 4), (4, 4), (1001, 4), (1001, 1)] {
+                let mut items = vec![0_usize; count];
+                for crew in [None, Some(&crew)] {
+                    Crew::spread(crew, &mut items, size, |first, some| {
+                        assert!(some.len() <= size);
+                        for (k, item) in some.iter_mut().enumerate() {
+                            *item += first + k + 1;
+                        }
+                    });
+                }
+                assert!(items.iter().enumerate().all(|(i, x)| *x == 2 * (i + 1)));
+            }
+        }
+    }
+
+    #[test]
+    fn parts_end_where_they_are_said_to() {
+        let crew = Crew::new(2);
+        for crew in [None, Some(&crew)] {
+            let mut items = [9; 8];
+            Crew::parts(crew, &mut items, &[2, 2, 5, 7], |k, some| some.fill(k));
+            assert_eq!(items, [0, 0, 2, 2, 2, 3, 3, 9]);
+            Crew::parts(crew, &mut items, &[7, 12], |k, some| some.fill(k));
+            assert_eq!(items, [0, 0, 0, 0, 0, 0, 0, 1]);
         }
     }
 

@@ -1,10 +1,11 @@
 //! Where rigid bodies touch: detection, what contacts remember, and which bodies sleep.
 
-use crate::build::{Model, pose};
+use crate::build::{Collider, Model, pose};
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
+use std::cmp::Ordering;
 use trocar_collide::rigid::{
-    Broad, Contacts, Detector, Pair, Point, Regions, Scratch, Shape, World,
+    Broad, Contacts, Detector, Manifold, Pair, Point, Regions, Scratch, Shape, World,
 };
 use trocar_dynamics::{BodyContact, Crew, Joint, MatterId, Nodes};
 use trocar_math::{Bounds, Pose};
@@ -20,6 +21,10 @@ const RECOVERY: f64 = 1.0;
 
 /// Slower than this, m/s and rad/s, a body counts as resting.
 const CALM: [f64; 2] = [0.01, 0.1];
+
+/// Faster than this, m/s and rad/s, a body is under way: what sleeps where it comes wakes with all that leans on it. What
+/// is slower only trembles, and wakes what it touches, but nobody behind: a heap has always some that tremble.
+const BRISK: [f64; 2] = [0.05, 0.5];
 
 /// Faster than this, m/s, a point slides.
 const SLIDING: f64 = 5e-4;
@@ -59,6 +64,37 @@ pub struct Rest {
     pub asleep: bool,
 }
 
+impl Rest {
+    /// Of what has been woken: by something under way it is as if it had just moved itself; else it may soon sleep again.
+    fn woken(by: Stir) -> Self {
+        Self {
+            calm: if by == Stir::Brisk { 0.0 } else { STIR },
+            asleep: false,
+        }
+    }
+}
+
+/// How much a body moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Stir {
+    /// It rests, awake or asleep.
+    Calm,
+    /// It has moved a little, not long ago.
+    Trembles,
+    /// It is under way, or is pushed by what is.
+    Brisk,
+}
+
+impl Stir {
+    fn of(rest: &Rest, nodes: &Nodes, i: usize) -> Self {
+        if rest.asleep || rest.calm >= STIR {
+            return Self::Calm;
+        }
+        let brisk = nodes.velocity[i].length() > BRISK[0] || nodes.spin[i].length() > BRISK[1];
+        if brisk { Self::Brisk } else { Self::Trembles }
+    }
+}
+
 /// A stretch of pairs and what was found there.
 #[derive(Default)]
 struct Chunk {
@@ -82,6 +118,8 @@ pub struct Collisions {
     /// Bodies that joints, ties or drives hold: they do not sleep.
     busy: Vec<bool>,
     keys: Vec<Key>,
+    /// Where the contacts of each chunk end.
+    ends: Vec<usize>,
     poses: Vec<Pose>,
     margins: Vec<f64>,
     bounds: Vec<Bounds>,
@@ -90,12 +128,15 @@ pub struct Collisions {
     chunks: Vec<Chunk>,
     /// So many of the chunks are in use.
     used: usize,
-    /// Which bodies may push others in this substep.
-    stirs: Vec<bool>,
+    /// How much each body moves in this substep, or will be moved.
+    stirs: Vec<Stir>,
     leader: Vec<u32>,
-    /// Of each set of bodies that push each other: the least time for which one of them has been calm, s, and whether
-    /// something still bears it.
-    sets: Vec<(f64, bool)>,
+    /// Of each body: the least time for which one that it pushes has been calm, s.
+    near: Vec<f64>,
+    /// Of each set of bodies that push each other: whether something still bears it.
+    borne: Vec<bool>,
+    /// Memory for [`keep`](Self::keep).
+    spare: Vec<Given>,
 }
 
 impl Collisions {
@@ -124,6 +165,7 @@ impl Collisions {
             shapes: model.colliders.iter().map(|c| c.shape.clone()).collect(),
             busy,
             keys: Vec::new(),
+            ends: Vec::new(),
             poses: Vec::new(),
             margins: Vec::new(),
             bounds: Vec::new(),
@@ -133,7 +175,9 @@ impl Collisions {
             used: 0,
             stirs: Vec::new(),
             leader: Vec::new(),
-            sets: Vec::new(),
+            near: Vec::new(),
+            borne: Vec::new(),
+            spare: Vec::new(),
         })
     }
 
@@ -173,20 +217,22 @@ impl Collisions {
     pub fn detect<'n>(
         &mut self,
         model: &Model,
-        share: impl Fn(MatterId) -> &'n Nodes,
+        share: impl Fn(MatterId) -> &'n Nodes + Sync,
         h: f64,
         crew: Option<&Crew>,
     ) {
         self.sense(model, &share, h, crew, false);
         self.stirs.clear();
-        let stirs = |r: &Rest| !r.asleep && r.calm < STIR;
-        self.stirs.extend(self.rest.iter().map(stirs));
-        if self.rouse(model, &share, h) {
+        let nodes = share(self.bodies);
+        let rests = self.rest.iter().enumerate();
+        self.stirs
+            .extend(rests.map(|(i, rest)| Stir::of(rest, nodes, i)));
+        if let Some(by) = self.rouse(model, &share, h) {
             // Nobody has looked yet at what those that woke lean on.
-            self.sense(model, &share, h, crew, true);
+            self.sense(model, &share, h, crew, by == Stir::Brisk);
             self.rouse(model, &share, h);
         }
-        self.collect(model, share);
+        self.collect(model, &share, crew);
     }
 
     /// Looks where bodies touch; with `all`, also where both of them sleep, as if they did not.
@@ -257,13 +303,18 @@ impl Collisions {
         }
     }
 
-    /// Wakes what sleeps where something that stirs touches it or may reach it in this substep of `h` seconds, and all that
-    /// leans on it: for as long as it sleeps it is as fixed as the world, and a blow to it would make momentum out of
-    /// nothing. What is awake but calm wakes nobody, or a heap would never come to rest; but it passes a blow on. True if
-    /// something woke.
-    fn rouse<'n>(&mut self, model: &Model, share: &impl Fn(MatterId) -> &'n Nodes, h: f64) -> bool {
+    /// Wakes what sleeps where something that stirs touches it or may reach it in this substep of `h` seconds, and, if that is under
+    /// way, all that leans on it: for as long as it sleeps it is as fixed as the world, and a blow to it would make momentum
+    /// out of nothing. What is awake but calm wakes nobody, or a heap would never come to rest; but it passes a blow on.
+    /// Returns what stirred most of all that woke something.
+    fn rouse<'n>(
+        &mut self,
+        model: &Model,
+        share: &impl Fn(MatterId) -> &'n Nodes,
+        h: f64,
+    ) -> Option<Stir> {
         let fall = model.gravity.length() * h;
-        let mut woke = false;
+        let mut woke = None;
         let mut again = true;
         while again {
             again = false;
@@ -273,12 +324,13 @@ impl Collisions {
                     let sides = pair.map(|c| model.colliders[c].at);
                     let stirs = sides.map(|(matter, node)| match matter == self.bodies {
                         true => self.stirs[node as usize],
-                        false => is_led(model, matter, node),
+                        false if is_led(model, matter, node) => Stir::Brisk,
+                        false => Stir::Calm,
                     });
-                    let to = match stirs {
-                        [true, false] => sides[1],
-                        [false, true] => sides[0],
-                        _ => continue,
+                    let (from, to) = match stirs[0].cmp(&stirs[1]) {
+                        Ordering::Greater => (stirs[0], sides[1]),
+                        Ordering::Less => (stirs[1], sides[0]),
+                        Ordering::Equal => continue,
                     };
                     if to.0 != self.bodies {
                         continue;
@@ -289,24 +341,34 @@ impl Collisions {
                         nodes.velocity[i] + nodes.spin[i].cross(arm)
                     };
                     let rest = &mut self.rest[to.1 as usize];
-                    let is_hit = |point: &Point| {
+                    let hit = |point: &Point| {
                         let u = velocity(1, point.b) - velocity(0, point.a);
                         let closing = -manifold.normal.dot(u);
-                        if closing.is_nan() {
+                        let reached = if closing.is_nan() {
                             // What went bad is put back, and must not spoil others before.
                             false
                         } else if rest.asleep {
                             point.gap <= NEAR + (closing.max(0.0) + fall) * h
                         } else {
                             closing > CALM[0] && point.gap <= closing * h
-                        }
+                        };
+                        let brisk = from == Stir::Brisk || closing > BRISK[0];
+                        reached.then_some(if brisk { Stir::Brisk } else { Stir::Trembles })
                     };
-                    if points.iter().any(is_hit) {
-                        woke |= rest.asleep;
-                        if rest.asleep {
-                            *rest = Rest::default();
+                    let Some(by) = points.iter().filter_map(hit).max() else {
+                        continue;
+                    };
+                    let stirs = &mut self.stirs[to.1 as usize];
+                    let mut becomes = by;
+                    if rest.asleep {
+                        *rest = Rest::woken(by);
+                        woke = woke.max(Some(by));
+                        if by == Stir::Trembles {
+                            becomes = Stir::Calm;
                         }
-                        self.stirs[to.1 as usize] = true;
+                    }
+                    if becomes > *stirs {
+                        *stirs = becomes;
                         again = true;
                     }
                 }
@@ -316,81 +378,76 @@ impl Collisions {
     }
 
     /// Makes contacts of what was found; those that go on start from their impulses.
-    fn collect<'n>(&mut self, model: &Model, share: impl Fn(MatterId) -> &'n Nodes) {
-        self.list.clear();
+    fn collect<'n>(
+        &mut self,
+        model: &Model,
+        share: &(impl Fn(MatterId) -> &'n Nodes + Sync),
+        crew: Option<&Crew>,
+    ) {
         self.keys.clear();
-        let mut before = 0;
+        self.ends.clear();
         for chunk in &self.chunks[..self.used] {
             for (manifold, points) in chunk.contacts.iter() {
                 let pair = [manifold.pair.a, manifold.pair.b];
-                let awake = |c: u32| is_awake(model, self.bodies, &self.rest, c);
-                if !pair.into_iter().any(awake) {
-                    continue;
-                }
-                let sides = pair.map(|c| &model.colliders[c as usize]);
-                let friction = [0, 1].map(|k| (sides[0].friction[k] * sides[1].friction[k]).sqrt());
-                let velocity = |k: usize, at: DVec3| {
-                    let (matter, node) = sides[k].at;
-                    let (nodes, i) = (share(matter), node as usize);
-                    nodes.velocity[i] + nodes.spin[i].cross(at - nodes.position[i])
-                };
-                let slides = |ends: [DVec3; 2], n: DVec3| {
-                    let u = velocity(1, ends[1]) - velocity(0, ends[0]);
-                    (u - n * n.dot(u)).length_squared() > SLIDING * SLIDING
-                };
-                let part: [u32; 2] = manifold.part.into();
-                for point in points {
-                    let key = (pair, part, point.id.into());
-                    // Both feel it at one and the same place, or friction would turn them both.
-                    let ends = [0, 1].map(|k| {
-                        let at = [point.a, point.b][k];
-                        self.poses[pair[k] as usize].point(at)
-                    });
-                    let middle = 0.5 * (ends[0] + ends[1]);
-                    let mut contact = BodyContact {
-                        a: sides[0].at,
-                        b: sides[1].at,
-                        at: [point.a, point.b],
-                        seat: point.a,
-                        arms: pair.map(|c| middle - self.poses[c as usize].position),
-                        normal: manifold.normal,
-                        gap: point.gap,
-                        friction: friction[usize::from(slides(ends, manifold.normal))],
-                        restitution: sides[0].restitution * sides[1].restitution,
-                        recovery: RECOVERY,
-                        rebound: 0.0,
-                        impulse: DVec3::ZERO,
-                        relief: DVec3::ZERO,
-                        total: DVec3::ZERO,
-                    };
-                    // What sleeps is as fixed as the world.
-                    for (k, c) in pair.iter().enumerate() {
-                        let (matter, node) = sides[k].at;
-                        if matter == self.bodies && self.rest[node as usize].asleep {
-                            contact.arms[k] = middle;
-                            let point = self.poses[*c as usize].point(contact.at[k]);
-                            let at = (MatterId::WORLD, 0);
-                            *[&mut contact.a, &mut contact.b][k] = at;
-                            contact.at[k] = point;
-                        }
-                    }
-                    self.list.push(contact);
-                    self.keys.push(key);
-                }
-                let first = self.list.len() - points.len();
-                let old = &self.warm[before..];
-                let skip = old.iter().take_while(|w| (w.key.0, w.key.1) < (pair, part));
-                before += skip.count();
-                let old = &self.warm[before..];
-                let same = old
-                    .iter()
-                    .take_while(|w| (w.key.0, w.key.1) == (pair, part));
-                for given in same {
-                    before += 1;
-                    pass_on(given, &mut self.list[first..], &self.keys[first..], points);
+                if pair.into_iter().any(|c| self.is_awake(model, c)) {
+                    let part: [u32; 2] = manifold.part.into();
+                    let keys = points.iter().map(|point| (pair, part, point.id.into()));
+                    self.keys.extend(keys);
                 }
             }
+            self.ends.push(self.keys.len());
         }
+        // What is left of the last substep is written over.
+        let mut list = std::mem::take(&mut self.list);
+        list.resize(self.keys.len(), BLANK);
+        Crew::parts(crew, &mut list, &self.ends, |k, some| {
+            self.collect_chunk(model, share, k, some);
+        });
+        self.list = list;
+    }
+
+    /// Makes the contacts of one chunk.
+    fn collect_chunk<'n>(
+        &self,
+        model: &Model,
+        share: &impl Fn(MatterId) -> &'n Nodes,
+        k: usize,
+        list: &mut [BodyContact],
+    ) {
+        let start = self.ends[k] - list.len();
+        let keys = &self.keys[start..self.ends[k]];
+        let Some(first) = keys.first() else { return };
+        let before = |w: &Given| (w.key.0, w.key.1) < (first.0, first.1);
+        let mut old = &self.warm[self.warm.partition_point(before)..];
+        let mut at = 0;
+        for (manifold, points) in self.chunks[k].contacts.iter() {
+            let pair = [manifold.pair.a, manifold.pair.b];
+            if !pair.into_iter().any(|c| self.is_awake(model, c)) {
+                continue;
+            }
+            let new = at..at + points.len();
+            at = new.end;
+            let (list, keys) = (&mut list[new.clone()], &keys[new]);
+            let maker = Maker::new(self, model, share, manifold);
+            for (to, point) in list.iter_mut().zip(points) {
+                *to = maker.contact(point);
+            }
+            let part: [u32; 2] = manifold.part.into();
+            let skip = old.iter().take_while(|w| (w.key.0, w.key.1) < (pair, part));
+            old = &old[skip.count()..];
+            let same = old
+                .iter()
+                .take_while(|w| (w.key.0, w.key.1) == (pair, part));
+            for given in same {
+                old = &old[1..];
+                pass_on(given, list, keys, points);
+            }
+        }
+    }
+
+    /// True if a collider is on a body that does not sleep, or on something that is led.
+    fn is_awake(&self, model: &Model, collider: u32) -> bool {
+        is_awake(model, self.bodies, &self.rest, collider)
     }
 
     /// True if these may be the impulses and rests of this scene.
@@ -406,20 +463,30 @@ impl Collisions {
             && rest.iter().all(|r| (0.0..1e12).contains(&r.calm))
     }
 
-    /// Keeps the impulses found for the next substep.
-    pub fn keep(&mut self) {
-        self.warm.clear();
+    /// Keeps the impulses found for the next substep, and of what sleeps those it fell asleep with: when it wakes, it bears what it
+    /// bore.
+    pub fn keep(&mut self, model: &Model) {
+        let mut kept = std::mem::take(&mut self.spare);
+        kept.clear();
+        let asleep = |g: &&Given| !g.key.0.iter().any(|c| self.is_awake(model, *c));
+        let mut old = self.warm.iter().filter(asleep).peekable();
         let found = self.keys.iter().zip(&self.list);
-        let pushing = found.filter(|(_, c)| c.impulse != DVec3::ZERO);
-        self.warm.extend(pushing.map(|(key, c)| Given {
-            key: *key,
-            at: c.seat,
-            impulses: [c.impulse, c.relief],
-        }));
+        for (key, c) in found.filter(|(_, c)| c.impulse != DVec3::ZERO) {
+            while let Some(given) = old.next_if(|g| g.key < *key) {
+                kept.push(*given);
+            }
+            kept.push(Given {
+                key: *key,
+                at: c.seat,
+                impulses: [c.impulse, c.relief],
+            });
+        }
+        kept.extend(old);
+        self.spare = std::mem::replace(&mut self.warm, kept);
     }
 
-    /// After a step of `dt` seconds: what has rested long enough with all it touches sleeps; what is touched by
-    /// something that moves wakes. What nothing still bears is not at rest, however slowly it floats.
+    /// After a step of `dt` seconds: what has rested long enough, with all it pushes, sleeps; what is touched by something that
+    /// moves wakes. What nothing still bears is not at rest, however slowly it floats.
     pub fn settle(&mut self, model: &Model, nodes: &mut Nodes, dt: f64) {
         let frames = self.rest.len();
         for (i, rest) in self.rest.iter_mut().enumerate() {
@@ -432,28 +499,24 @@ impl Collisions {
         }
         self.leader.clear();
         self.leader.extend(0..frames as u32);
-        self.sets.clear();
-        self.sets.resize(frames, (f64::INFINITY, false));
-        fn find(leader: &mut [u32], mut i: u32) -> u32 {
-            while leader[i as usize] != i {
-                leader[i as usize] = leader[leader[i as usize] as usize];
-                i = leader[i as usize];
-            }
-            i
-        }
+        self.near.clear();
+        self.near.resize(frames, f64::INFINITY);
+        self.borne.clear();
+        self.borne.resize(frames, false);
         for (key, contact) in self.keys.iter().zip(&self.list) {
             let [a, b] = key.0.map(|c| model.colliders[c as usize].at);
             let own = |x: (MatterId, u32)| (x.0 == self.bodies).then_some(x.1);
             let pushed = contact.total != DVec3::ZERO;
             match (own(a), own(b)) {
                 (Some(a), Some(b)) => {
-                    let moves = |r: &Rest| !r.asleep && r.calm < STIR;
-                    let (one, other) = (self.rest[a as usize], self.rest[b as usize]);
-                    if moves(&one) && other.asleep {
-                        self.rest[b as usize] = Rest::default();
-                    }
-                    if moves(&other) && one.asleep {
-                        self.rest[a as usize] = Rest::default();
+                    for (one, other) in [(a, b), (b, a)].map(|(a, b)| (a as usize, b as usize)) {
+                        let stirs = Stir::of(&self.rest[one], nodes, one);
+                        if stirs > Stir::Calm && self.rest[other].asleep {
+                            self.rest[other] = Rest::woken(stirs);
+                        }
+                        if pushed && !self.rest[other].asleep {
+                            self.near[one] = self.near[one].min(self.rest[other].calm);
+                        }
                     }
                     if pushed {
                         let (a, b) = (find(&mut self.leader, a), find(&mut self.leader, b));
@@ -466,7 +529,7 @@ impl Collisions {
                     if is_led(model, fixture.0, fixture.1) {
                         self.rest[n as usize] = Rest::default();
                     } else if pushed {
-                        self.sets[n as usize].1 = true;
+                        self.borne[n as usize] = true;
                     }
                 }
                 _ => {}
@@ -474,24 +537,18 @@ impl Collisions {
         }
         for i in 0..frames {
             let root = find(&mut self.leader, i as u32) as usize;
-            let borne = self.sets[i].1;
-            let set = &mut self.sets[root];
             // What sleeps bears as the world does.
-            set.1 |= borne || self.rest[i].asleep;
-            if !self.rest[i].asleep {
-                set.0 = set.0.min(self.rest[i].calm);
-            }
+            self.borne[root] |= self.borne[i] || self.rest[i].asleep;
         }
         for i in 0..frames {
             let root = find(&mut self.leader, i as u32) as usize;
-            let (calm, borne) = self.sets[root];
             let rest = &mut self.rest[i];
             if rest.asleep {
                 continue;
             }
-            if !borne {
+            if !self.borne[root] {
                 rest.calm = 0.0;
-            } else if calm >= DOZE {
+            } else if rest.calm.min(self.near[i]) >= DOZE {
                 rest.asleep = true;
                 nodes.velocity[i] = DVec3::ZERO;
                 nodes.spin[i] = DVec3::ZERO;
@@ -499,6 +556,110 @@ impl Collisions {
         }
     }
 }
+
+/// The set that `i` belongs to: its lowest member.
+fn find(leader: &mut [u32], mut i: u32) -> u32 {
+    while leader[i as usize] != i {
+        leader[i as usize] = leader[leader[i as usize] as usize];
+        i = leader[i as usize];
+    }
+    i
+}
+
+/// Makes contacts of the points of one manifold.
+struct Maker<'a, 'n> {
+    collisions: &'a Collisions,
+    pair: [usize; 2],
+    sides: [&'a Collider; 2],
+    nodes: [&'n Nodes; 2],
+    normal: DVec3,
+    friction: [f64; 2],
+}
+
+impl<'a, 'n> Maker<'a, 'n> {
+    fn new(
+        collisions: &'a Collisions,
+        model: &'a Model,
+        share: &impl Fn(MatterId) -> &'n Nodes,
+        manifold: &Manifold,
+    ) -> Self {
+        let pair = [manifold.pair.a, manifold.pair.b].map(|c| c as usize);
+        let sides = pair.map(|c| &model.colliders[c]);
+        Self {
+            collisions,
+            pair,
+            sides,
+            nodes: sides.map(|side| share(side.at.0)),
+            normal: manifold.normal,
+            friction: [0, 1].map(|k| (sides[0].friction[k] * sides[1].friction[k]).sqrt()),
+        }
+    }
+
+    /// True if the ends of a point slide on each other.
+    fn slides(&self, ends: [DVec3; 2]) -> bool {
+        let velocity = |k: usize| {
+            let (nodes, i) = (self.nodes[k], self.sides[k].at.1 as usize);
+            nodes.velocity[i] + nodes.spin[i].cross(ends[k] - nodes.position[i])
+        };
+        let (u, n) = (velocity(1) - velocity(0), self.normal);
+        (u - n * n.dot(u)).length_squared() > SLIDING * SLIDING
+    }
+
+    fn contact(&self, point: &Point) -> BodyContact {
+        let Collisions {
+            bodies,
+            rest,
+            poses,
+            ..
+        } = self.collisions;
+        let (pair, sides) = (self.pair, self.sides);
+        let at = [point.a, point.b];
+        let ends = [0, 1].map(|k| poses[pair[k]].point(at[k]));
+        // Both feel it at one and the same place, or friction would turn them both.
+        let middle = 0.5 * (ends[0] + ends[1]);
+        let mut contact = BodyContact {
+            a: sides[0].at,
+            b: sides[1].at,
+            at,
+            seat: point.a,
+            arms: pair.map(|c| middle - poses[c].position),
+            normal: self.normal,
+            gap: point.gap,
+            friction: self.friction[usize::from(self.slides(ends))],
+            restitution: sides[0].restitution * sides[1].restitution,
+            recovery: RECOVERY,
+            ..BLANK
+        };
+        // What sleeps is as fixed as the world.
+        for (k, side) in sides.iter().enumerate() {
+            let (matter, node) = side.at;
+            if matter == *bodies && rest[node as usize].asleep {
+                contact.arms[k] = middle;
+                *[&mut contact.a, &mut contact.b][k] = (MatterId::WORLD, 0);
+                contact.at[k] = ends[k];
+            }
+        }
+        contact
+    }
+}
+
+/// A contact of nothing with nothing.
+const BLANK: BodyContact = BodyContact {
+    a: (MatterId::WORLD, 0),
+    b: (MatterId::WORLD, 0),
+    at: [DVec3::ZERO; 2],
+    seat: DVec3::ZERO,
+    arms: [DVec3::ZERO; 2],
+    normal: DVec3::ZERO,
+    gap: 0.0,
+    friction: 0.0,
+    restitution: 0.0,
+    recovery: 0.0,
+    rebound: 0.0,
+    impulse: DVec3::ZERO,
+    relief: DVec3::ZERO,
+    total: DVec3::ZERO,
+};
 
 /// True if what no impulse moves is led along a course. An instrument may move at any time.
 fn is_led(model: &Model, matter: MatterId, node: u32) -> bool {

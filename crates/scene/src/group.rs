@@ -781,7 +781,7 @@ impl Group {
         );
         worst(&mut self.correct, &outcome);
         if let Some(collisions) = &mut self.collisions {
-            collisions.keep();
+            collisions.keep(stage.model);
             for contact in collisions.list.iter().filter(|c| c.total != DVec3::ZERO) {
                 for (k, (matter, part), sign) in [(0, contact.a, -1.0), (1, contact.b, 1.0)] {
                     let anchor = Anchor::frame(matter, part, contact.at[k]);

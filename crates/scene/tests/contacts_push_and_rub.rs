@@ -459,8 +459,8 @@ fn a_blow_keeps_momentum_and_gains_no_energy() {
         });
         let (q, k) = rig.momentum();
         assert!(p.distance(q) < 1e-9, "case {case}: {p} to {q}");
-        // What touches at a gap has two points: a twist of the gap times the impulse is all that may be lost.
-        assert!(l.distance(k) < 2e-3, "case {case}: {l} to {k}");
+        let most = 1e-9 * l.length().max(1.0);
+        assert!(l.distance(k) < most, "case {case}: {l} to {k}");
     }
 }
 
@@ -606,15 +606,26 @@ fn what_sleeps_wakes_when_hit() {
             rig.position("ball")
         );
     }
-    // The blow of a plastic ball makes both equally fast. The ball's spin rubs the box upwards and itself down: with both
-    // the floor's friction, at most half of what presses on it, may take from them.
+    // The blow of a plastic ball makes both equally fast where they touch: somewhere between the heights of their middles, which
+    // the ball's spin has put apart, rubbing the box upwards and itself down. With both the floor's friction, at most half of
+    // what presses on it, may take from them.
     let after = rig.momentum().0.x;
     let (ball, cube) = (rig.velocity("ball").x, rig.velocity("box").x);
     println!("{before} to {after} N·s: ball {ball} m/s, box {cube} m/s");
-    assert!(
-        (ball - cube).abs() < 1e-3,
-        "ball {ball} m/s, box {cube} m/s"
-    );
+    let lightness = ["ball", "box"].map(|name| {
+        let (m, i) = rig.at(name);
+        let masses = rig.simulation.model().matters[m.index()].masses();
+        masses.rigid()[i].inertia.unwrap().recip().element_sum()
+    });
+    let heights = ["ball", "box"].map(|name| rig.position(name).y);
+    let height =
+        (lightness[0] * heights[0] + lightness[1] * heights[1]) / (lightness[0] + lightness[1]);
+    let there = |name, v: f64, own: f64| v - rig.spin(name).z * (height - own);
+    let speeds = [
+        there("ball", ball, heights[0]),
+        there("box", cube, heights[1]),
+    ];
+    assert!((speeds[0] - speeds[1]).abs() < 1e-3, "{speeds:?} m/s");
     assert!(after <= before + 1e-9, "{before} to {after} N·s");
     assert!(after > 0.75 * before, "{before} to {after} N·s");
     rig.run(0.3);
@@ -688,9 +699,9 @@ fn a_bullet_pushes_a_wall_that_sleeps() {
     let mut rig = Rig::new(&text);
     rig.run(0.9);
     assert_eq!(rig.velocity("wall"), DVec3::ZERO, "it sleeps");
-    let (p, _) = rig.momentum();
+    let (p, l) = rig.momentum();
     rig.run(0.2);
-    let (q, _) = rig.momentum();
+    let (q, k) = rig.momentum();
     assert!(
         rig.velocity("bullet").x < 1.0,
         "it struck: {}",
@@ -700,6 +711,7 @@ fn a_bullet_pushes_a_wall_that_sleeps() {
         (p - q).x.abs() < 1e-9 && (p - q).z.abs() < 1e-9,
         "{p} to {q}"
     );
+    assert!((l - k).y.abs() < 1e-9 * l.length().max(1.0), "{l} to {k}");
 }
 
 /// A row of cubes that sleep, each against the next: the first is hit, and all are pushed in the same step.
@@ -716,7 +728,8 @@ fn a_blow_wakes_all_that_lean_on_each_other() {
     }
     cube(&mut text, "apart", DVec3::new(0.3, 0.05, 1.0));
     let says = "mass = 1\nform = { ball = 0.05 }\nvelocity = [1, 0, 0]";
-    body(&mut text, "ball", DVec3::new(-1.1, 0.05, 0.0), says);
+    // It comes in the middle of a step: at its end to the last digit, the blow would be of a size that rounding makes.
+    body(&mut text, "ball", DVec3::new(-1.1007, 0.05, 0.0), says);
     let mut rig = Rig::new(&text);
     rig.run(0.8);
     assert!(
@@ -734,6 +747,40 @@ fn a_blow_wakes_all_that_lean_on_each_other() {
         assert!((v - before / 6.0).abs() < 1e-6, "{name} at {v} m/s");
     }
     assert_eq!(rig.velocity("apart"), DVec3::ZERO, "nothing touches it");
+}
+
+/// A heap has always some that tremble: what they touch stays awake, and what bears that sleeps. Here a box that swings on a
+/// spring presses on a tower and rubs its top.
+#[test]
+fn what_trembles_wakes_nobody_behind_what_it_touches() {
+    let mut text = world("step = 0.005");
+    floor(&mut text, "");
+    for k in 0..5 {
+        let y = 0.05 + 0.1 * f64::from(k);
+        cube(&mut text, &format!("box {k}"), DVec3::new(0.0, y, 0.0));
+    }
+    let says =
+        "mass = 1\nhalf_extents = [0.05, 0.05, 0.05]\nvelocity = [0.03, 0, 0]\nfriction = [0, 0]";
+    body(&mut text, "swing", DVec3::new(0.0, 0.5499, 0.0), says);
+    joint(
+        &mut text,
+        "kind = \"slider\"\na = { world = [0, 0.5499, 0] }\nb = { body = \"swing\" }\naxis = [1, 0, 0]\n\
+         drive = { spring = { rest = 0, stiffness = 4, damping = 0 } }",
+    );
+    let mut rig = Rig::new(&text);
+    rig.run(1.5);
+    let mut fastest = 0.0_f64;
+    rig.watch(1.5, |rig, report| {
+        fastest = fastest.max(rig.velocity("swing").length());
+        // The top of the tower with the swing and with what bears it.
+        let contacts = report.contacts;
+        assert!(
+            (8..=12).contains(&contacts),
+            "{contacts} at {} s",
+            rig.time()
+        );
+    });
+    assert!((0.02..0.05).contains(&fastest), "{fastest}");
 }
 
 /// Nothing but what bears it brings a body to rest: two of them float slowly, one alone and two that push each other.

@@ -116,6 +116,8 @@ pub struct Component {
     pub last: Vec<f64>,
     /// How it changed the motion of the movers, in their order.
     pub moved: Vec<[DVec3; 2]>,
+    /// True if rows held at their bounds owe the movers something that the others have to answer.
+    pub owes: bool,
 }
 
 /// The rows of all blocks, as a component reads them.
@@ -209,6 +211,11 @@ impl Component {
             Method::System => self.factorise_system(rows, movers),
             _ => self.factorise_singles(rows, movers),
         }
+    }
+
+    /// True if the last factorisation was that of errors at the end of the substep.
+    pub fn is_exact(&self) -> bool {
+        self.skewed
     }
 
     /// True if it is solved by sweeps.
@@ -487,13 +494,14 @@ impl Component {
     pub fn solve(&mut self, rows: &Rows<'_>, movers: &Movers, level: Level) {
         let graph = self.method == Some(Method::Graph);
         let mean = self.mean && level != Level::Velocity;
+        let owes = mean || self.owes;
         let x = &mut self.x[..self.layout.pattern.rows()];
         if graph {
             for (m, (offset, _)) in self.movers.iter().zip(&self.layout.movers) {
                 let mover = &movers[*m];
                 let to = &mut x[*offset..*offset + mover.freedom as usize];
                 to.fill(0.0);
-                if mean {
+                if owes {
                     write_vector(to, mover.lack());
                 }
             }
@@ -509,7 +517,7 @@ impl Component {
                 };
             }
         }
-        if mean && !graph {
+        if owes && !graph {
             self.move_by_lack(rows, movers);
         }
         let x = &mut self.x[..self.layout.pattern.rows()];

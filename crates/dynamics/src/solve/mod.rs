@@ -20,7 +20,7 @@ mod touch;
 
 use crate::{BodyContact, Cast, Contact, Crew, Joint, Tie};
 use component::Component;
-use contact::Press;
+use contact::{Press, Task};
 use drive::Goal;
 use forest::Forest;
 use glam::DVec3;
@@ -119,7 +119,7 @@ pub struct Bonds<'a> {
 }
 
 /// Rounds that joints have after the last sweep over contacts at most.
-const LAST_ROUNDS: u32 = 6;
+const LAST_ROUNDS: u32 = 8;
 
 /// Errors that differ by less than this part are the same.
 const SAME: f64 = 0.05;
@@ -183,15 +183,14 @@ struct Workspace {
     state: RowState,
     contacts: Vec<Touching>,
     press: Press,
-    /// Rows that have no more to give: the first, and how many.
-    spent: Vec<(usize, usize)>,
+    /// Rows held at their bounds in a round: which of the component's, and what they get.
+    spent: Vec<(usize, f64)>,
     /// Of the rows of a component that is drawn together: what may stay wrong, as a velocity.
     targets: Vec<f64>,
     /// What each mover of the plan will get from its bonds once more at the end of the substep.
     again: Vec<[DVec3; 2]>,
-    /// Contacts of bodies that are in play, and which ones they are.
+    /// Contacts of bodies that strike each other.
     some: Vec<BodyContact>,
-    which: Vec<u32>,
 }
 
 /// What changes in the rows during a solve.
@@ -243,7 +242,8 @@ impl Workspace {
         self.movers.read(cast, level);
         self.state.clear(&self.plan);
         // What comes late must not allocate.
-        self.spent.reserve(self.plan.tied.len());
+        self.spent.clear();
+        self.spent.reserve(self.plan.rows);
         self.targets.clear();
         self.targets.reserve(self.plan.rows);
         for (tied, owner) in self.plan.tied.iter_mut().zip(&self.plan.owners) {
@@ -305,7 +305,8 @@ fn aim_in(
     workspace.start_rounds(level, budget.method, budget.may_fail);
     workspace.touch(cast, touches.tissue, h, budget);
     let Workspace { press, movers, .. } = workspace;
-    press.begin(movers, cast, touches.bodies, level);
+    let crew = touches.crew;
+    press.begin(movers, cast, (touches.bodies, Task::Aim), level, crew);
     let sweeps = workspace.press.budget(budget.sweeps).min(shock(budget));
     let mut outcome = Outcome::default();
     loop {
@@ -325,7 +326,8 @@ fn aim_in(
             break;
         }
         outcome.iterations += 1;
-        if !touches.tissue.is_empty() && touched > 0.0 {
+        let moved = touched > 0.0 || (workspace.press.is_shared() && pressed > 0.0);
+        if moved {
             workspace.unsettle();
         }
     }
@@ -336,6 +338,7 @@ fn aim_in(
     if workspace.is_pressed() && !outcome.converged {
         // Joints have the last word: what is left is better left to contacts, which only push.
         workspace.share(level);
+        workspace.renew();
         for _ in 0..LAST_ROUNDS {
             outcome.error = workspace.round(level, budget.position);
             if outcome.error <= budget.position {
@@ -365,8 +368,8 @@ fn aim_in(
     outcome.error = outcome.error.max(workspace.torn());
     if !outcome.refused {
         workspace.share(level);
-        workspace.press.give(&mut workspace.movers, level);
-        workspace.press.store(touches.bodies);
+        workspace.press.give(&mut workspace.movers, level, crew);
+        workspace.press.store(touches.bodies, Task::Aim, crew);
         workspace.movers.write(cast, h);
         workspace.store(bonds, h);
     }
@@ -390,31 +393,13 @@ pub fn correct(
         outcome = solver.forest.correct(cast, budget);
     }
     let workspace = solver.room(solver.apart);
-    let mut some = std::mem::take(&mut workspace.some);
-    some.clear();
-    workspace.which.clear();
-    for (i, contact) in touches.bodies.iter_mut().enumerate() {
-        contact.total = contact.impulse;
-        if contact.impulse != DVec3::ZERO {
-            let total = contact.impulse + contact.relief;
-            let pulls = total.dot(contact.normal) <= 0.0;
-            let relief = if pulls { DVec3::ZERO } else { contact.relief };
-            some.push(BodyContact {
-                impulse: contact.impulse + relief,
-                relief,
-                ..*contact
-            });
-            workspace.which.push(i as u32);
-        }
-        contact.relief = DVec3::ZERO;
-    }
-    outcome.join(&workspace.correct(cast, bonds, &mut some, touches.crew, budget, true));
-    for (i, contact) in workspace.which.iter().zip(&some) {
-        let kept = &mut touches.bodies[*i as usize];
-        kept.total = contact.impulse;
-        kept.relief = kept.total - kept.impulse;
-    }
-    workspace.some = some;
+    outcome.join(&workspace.correct(
+        cast,
+        bonds,
+        (touches.bodies, Task::Correct),
+        touches.crew,
+        budget,
+    ));
     outcome
 }
 
@@ -441,8 +426,6 @@ pub fn rebound(
             if contact.restitution > 0.0 && speed > slow && contact.gap <= speed * h {
                 some.push(BodyContact {
                     rebound: speed * contact.restitution,
-                    impulse: DVec3::ZERO,
-                    relief: DVec3::ZERO,
                     ..*contact
                 });
             }
@@ -451,7 +434,8 @@ pub fn rebound(
             break;
         }
         passes += 1;
-        workspace.correct(cast, bonds, &mut some, touches.crew, budget, false);
+        let blows = (&mut some[..], Task::Rebound);
+        workspace.correct(cast, bonds, blows, touches.crew, budget);
     }
     workspace.some = some;
     passes
@@ -480,24 +464,25 @@ fn shock(budget: &Budget) -> u32 {
 const MOST_PASSES: u32 = 64;
 
 impl Workspace {
-    /// Makes velocities right: of ties, joints and the given contacts. `again`: after what bonds pulled with along mean arms has
-    /// been given once more.
+    /// Makes velocities right: of ties, joints and the given contacts; after a substep, when what bonds pulled with along mean arms
+    /// has been given once more, or for blows.
     fn correct(
         &mut self,
         cast: &mut Cast<'_>,
         bonds: &mut Bonds<'_>,
-        contacts: &mut [BodyContact],
+        (contacts, task): (&mut [BodyContact], Task),
         crew: Option<&Crew>,
         budget: &Budget,
-        again: bool,
     ) -> Outcome {
+        let again = task == Task::Correct;
         let level = Level::Velocity;
         self.begin(cast, bonds, level);
         if again {
             self.pull_again();
         }
         self.load_velocity(bonds);
-        self.press.begin(&mut self.movers, cast, contacts, level);
+        self.press
+            .begin(&mut self.movers, cast, (contacts, task), level, crew);
         // What is left wrong here the next substep makes right.
         let sweeps = self
             .press
@@ -527,6 +512,9 @@ impl Workspace {
                 break;
             }
             outcome.iterations += 1;
+            if self.press.is_shared() && pressed > 0.0 {
+                self.unsettle();
+            }
         }
         self.press.finish();
         if budget.shock > 0 {
@@ -538,8 +526,8 @@ impl Workspace {
             self.govern();
         }
         self.share(level);
-        self.press.give(&mut self.movers, level);
-        self.press.store(contacts);
+        self.press.give(&mut self.movers, level, crew);
+        self.press.store(contacts, task, crew);
         self.movers.write(cast, 0.0);
         outcome
     }

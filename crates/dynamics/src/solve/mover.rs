@@ -134,7 +134,7 @@ impl Mover {
     }
 
     /// Reads its node at this instant, in place: there are many of them, and they are large.
-    fn read(&mut self, cast: &Cast<'_>, level: Level) {
+    pub fn read(&mut self, cast: &Cast<'_>, level: Level) {
         let kind = &*cast.matters[self.matter.index()];
         let nodes = &cast.nodes[cast.slot[self.matter.index()] as usize];
         let i = self.node as usize;
@@ -555,6 +555,16 @@ impl Movers {
 
     /// The mover of a node; it is read now if it takes part for the first time.
     pub fn of(&mut self, cast: &Cast<'_>, matter: MatterId, node: u32, level: Level) -> u32 {
+        let count = self.list.len();
+        let m = self.enlist(cast, matter, node);
+        if let Some(mover) = self.list.get_mut(count) {
+            mover.read(cast, level);
+        }
+        m
+    }
+
+    /// The same, but whoever asks has to read it.
+    pub fn enlist(&mut self, cast: &Cast<'_>, matter: MatterId, node: u32) -> u32 {
         let slot = cast.slot[matter.index()] as usize;
         if self.of.len() <= slot {
             self.of.resize_with(slot + 1, Vec::new);
@@ -568,11 +578,13 @@ impl Movers {
         if of[node as usize] == NONE {
             of[node as usize] = self.list.len() as u32;
             self.list.push(Mover::new(matter, node));
-            if let Some(mover) = self.list.last_mut() {
-                mover.read(cast, level);
-            }
         }
         of[node as usize]
+    }
+
+    /// All movers from `first` on.
+    pub fn all_from(&mut self, first: usize) -> &mut [Mover] {
+        &mut self.list[first..]
     }
 
     /// Reads all movers anew.

@@ -54,10 +54,18 @@ impl Workspace {
         self.press.is_shared() || !self.contacts.is_empty()
     }
 
-    /// Tells the rounds of the joints that tissue has moved what they join: what the last round left does not compare.
+    /// Tells the rounds of the joints that contacts have moved what they join: what the last round left does not compare.
     pub(super) fn unsettle(&mut self) {
         for component in &mut self.plan.components {
             component.progress.error = f64::INFINITY;
+        }
+    }
+
+    /// The same, and that the matrices they have are those of long ago.
+    pub(super) fn renew(&mut self) {
+        self.unsettle();
+        for component in &mut self.plan.components {
+            component.progress.stale = true;
         }
     }
 

@@ -1,0 +1,229 @@
+//! Contacts between rigid bodies: non-penetration and Coulomb friction at every point of every pair (B80–B92).
+//!
+//! Each point is solved as a whole, its normal and its friction together, against all others in turn. The bodies are cut
+//! into slabs; points inside different slabs share no body, so threads may work on them at the same time. The cut depends
+//! on where the bodies are and on nothing else: any number of threads gives the same bits.
+
+mod ready;
+mod shock;
+mod slab;
+mod spot;
+mod stride;
+mod sweep;
+
+use super::mover::{Level, Mover, Movers, NONE};
+use crate::{BodyContact, Crew};
+use glam::DVec3;
+use shock::Shock;
+use slab::Slab;
+use spot::{Body, Spot};
+use stride::{Pace, Step};
+
+/// Sweeps times points that are worth their time in a solve, and sweeps that are worth theirs for any number of points.
+const WORK: usize = 64_000;
+const LEAST: u32 = 10;
+
+/// So many contacts or bodies are handed to a thread at once. It shows in nothing but time.
+const CHUNK: usize = 256;
+
+/// What contacts are solved for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Task {
+    /// Where bodies will be; all contacts, from the impulses they had.
+    Aim,
+    /// How fast those move whose contacts push.
+    Correct,
+    /// How fast those move that strike each other; all contacts given, from nothing.
+    Rebound,
+}
+
+impl Task {
+    /// True if it is about a contact.
+    fn takes(self, contact: &BodyContact) -> bool {
+        self != Self::Correct || contact.impulse != DVec3::ZERO
+    }
+
+    /// The impulse a contact starts from, and what of it is not yet in the bodies' motion.
+    fn start(self, contact: &BodyContact) -> [DVec3; 2] {
+        match self {
+            Self::Aim => [contact.impulse; 2],
+            Self::Correct => {
+                let total = contact.impulse + contact.relief;
+                // What was let go of in the last substep is not to be let go of twice.
+                let pulls = total.dot(contact.normal) <= 0.0;
+                let relief = if pulls { DVec3::ZERO } else { contact.relief };
+                [contact.impulse + relief, relief]
+            }
+            Self::Rebound => [DVec3::ZERO; 2],
+        }
+    }
+}
+
+/// Which body of which slab; of neither if nothing moves it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Place {
+    slab: u32,
+    body: u32,
+}
+
+const STILL: Place = Place {
+    slab: NONE,
+    body: NONE,
+};
+
+/// Which list of points.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum List {
+    /// Inside a slab.
+    Inside,
+    /// Between a slab and the next one.
+    Border,
+    /// Between slabs that are not neighbours.
+    Far,
+}
+
+/// Where the point of a contact is: slab, list, and which one of the list.
+type Seat = (u32, List, u32);
+
+/// A contact that takes part.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    contact: u32,
+    movers: [u32; 2],
+}
+
+/// Memory for the contacts of rigid bodies.
+#[derive(Debug, Default)]
+pub struct Press {
+    slabs: Vec<Slab>,
+    /// So many of them are in use. The others are empty, and keep their memory for when there are more points again.
+    active: usize,
+    /// Points between slabs that are not neighbours: few, and swept alone.
+    far: Vec<(Place, Place, Spot)>,
+    far_steps: Vec<Step>,
+    far_gain: f64,
+    pace: Pace,
+    shock: Shock,
+    entries: Vec<Entry>,
+    /// Of each contact: where its point is, if it has one.
+    seats: Vec<Option<Seat>>,
+    place: Vec<Place>,
+    order: Vec<(f64, u32)>,
+    /// Movers that joints act on too, with their motion without any impulse.
+    shared: Vec<(u32, DVec3, DVec3)>,
+    /// Movers before this one are those that joints and tissue act on too.
+    others: usize,
+    sweeps: u32,
+}
+
+impl Press {
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// How many sweeps are worth their time, of `most` asked for: all for a few points, fewer for a heap of thousands, which
+    /// has other ways to hold than a tower has.
+    pub fn budget(&self, most: u32) -> u32 {
+        let worth = WORK / self.entries.len().max(1);
+        most.min((worth as u32).max(LEAST))
+    }
+
+    fn spot(&self, (slab, list, k): Seat) -> &Spot {
+        match list {
+            List::Inside => &self.slabs[slab as usize].inside[k as usize],
+            List::Border => &self.slabs[slab as usize].border[k as usize],
+            List::Far => &self.far[k as usize].2,
+        }
+    }
+
+    fn spot_mut(&mut self, (slab, list, k): Seat) -> &mut Spot {
+        match list {
+            List::Inside => &mut self.slabs[slab as usize].inside[k as usize],
+            List::Border => &mut self.slabs[slab as usize].border[k as usize],
+            List::Far => &mut self.far[k as usize].2,
+        }
+    }
+
+    /// Puts the impulses found into the contacts.
+    pub fn store(&self, contacts: &mut [BodyContact], task: Task, crew: Option<&Crew>) {
+        if self.is_empty() && task == Task::Aim {
+            return;
+        }
+        let put = |i: usize, contact: &mut BodyContact| {
+            let found = self.seats.get(i).copied().flatten().map(|seat| {
+                let spot = self.spot(seat);
+                // A point that was turned round for the border is turned back.
+                let turned = spot.normal != contact.normal;
+                if turned { -spot.impulse } else { spot.impulse }
+            });
+            match task {
+                Task::Aim => contact.impulse = found.unwrap_or(contact.impulse),
+                Task::Correct => {
+                    contact.total = found.unwrap_or(contact.impulse);
+                    contact.relief = contact.total - contact.impulse;
+                }
+                Task::Rebound => {}
+            }
+        };
+        Crew::spread(crew, contacts, CHUNK, |first, some| {
+            for (k, contact) in some.iter_mut().enumerate() {
+                put(first + k, contact);
+            }
+        });
+    }
+
+    /// Gives the motion of all bodies, but those that others act on too, to their movers.
+    pub fn give(&self, movers: &mut Movers, level: Level, crew: Option<&Crew>) {
+        if self.is_empty() {
+            return;
+        }
+        let (place, slabs) = (&self.place[self.others..], &self.slabs);
+        let give = |mover: &mut Mover, place: Place| {
+            if place == STILL {
+                return;
+            }
+            let body = &slabs[place.slab as usize].bodies[place.body as usize];
+            let (velocity, spin) = mover.course(level);
+            let (push, twist) = (
+                (body.velocity - velocity) / body.inverse_mass,
+                mover.inertia * (body.spin - spin),
+            );
+            if push != DVec3::ZERO || twist != DVec3::ZERO {
+                mover.push(push, twist);
+            }
+        };
+        Crew::spread(crew, movers.all_from(self.others), CHUNK, |first, some| {
+            for (mover, place) in some.iter_mut().zip(&place[first..]) {
+                give(mover, *place);
+            }
+        });
+    }
+
+    /// Gives the motion of bodies that joints act on too to their movers.
+    pub fn give_shared(&self, movers: &mut Movers) {
+        for (m, velocity, spin) in &self.shared {
+            let place = self.place[*m as usize];
+            let body = &self.slabs[place.slab as usize].bodies[place.body as usize];
+            let mover = &mut movers[*m];
+            mover.push = (body.velocity - *velocity) / body.inverse_mass;
+            mover.twist = mover.inertia * (body.spin - *spin);
+            mover.dirty = true;
+        }
+    }
+
+    /// Takes over what joints did to them.
+    pub fn take_shared(&mut self, movers: &Movers) {
+        for (m, velocity, spin) in &self.shared {
+            let place = self.place[*m as usize];
+            let body = &mut self.slabs[place.slab as usize].bodies[place.body as usize];
+            let (push, turn) = movers[*m].pushed();
+            body.velocity = *velocity + push;
+            body.spin = *spin + turn;
+        }
+    }
+
+    /// True if joints act on bodies that touch something.
+    pub fn is_shared(&self) -> bool {
+        !self.shared.is_empty()
+    }
+}

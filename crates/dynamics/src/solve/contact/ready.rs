@@ -1,0 +1,304 @@
+//! Making contacts ready for the sweeps.
+
+use super::{
+    Body, CHUNK, Entry, List, Pace, Place, Press, STILL, Slab, Spot, Step, Task,
+    slab::{MOST_SLABS, in_pairs, in_slabs, push_far},
+    spot::Symmetric,
+    stride::Trail,
+};
+use crate::{
+    BodyContact, Cast, Crew,
+    solve::mover::{Level, Movers},
+};
+use glam::{DMat3, DVec3};
+use trocar_math::skew;
+
+/// So many points are worth a slab of their own.
+const POINTS_A_SLAB: usize = 192;
+
+/// Share of an overlap that is undone in one substep. The rest follows: undone at once, it would be a blow. With a quarter of
+/// it a high tower would lean faster than its joints are put right, with twice as much they would tremble.
+const RECOVERY: f64 = 0.1;
+
+/// An overlap deeper than this, m, comes from a blow, not from a weight; what is beyond it is undone faster.
+const DEEP: f64 = 1e-3;
+const DEEP_RECOVERY: f64 = 0.2;
+
+/// Overlap that is left alone, m: it keeps resting contacts from coming and going.
+const SLOP: f64 = 1e-5;
+
+/// What the points of all slabs are made of.
+struct Material<'a> {
+    movers: &'a Movers,
+    contacts: &'a [BodyContact],
+    entries: &'a [Entry],
+    place: &'a [Place],
+    task: Task,
+    level: Level,
+}
+
+impl Press {
+    /// Makes all contacts ready that `task` is about. Movers that are there already are those that joints and tissue act on.
+    pub fn begin(
+        &mut self,
+        movers: &mut Movers,
+        cast: &Cast<'_>,
+        (contacts, task): (&[BodyContact], Task),
+        level: Level,
+        crew: Option<&Crew>,
+    ) {
+        self.others = movers.len();
+        self.sweeps = 0;
+        self.active = 0;
+        self.far.clear();
+        self.pace = Pace::default();
+        self.shared.clear();
+        self.place.clear();
+        self.entries.clear();
+        self.seats.clear();
+        self.slabs.iter_mut().for_each(Slab::clear);
+        for (i, contact) in contacts.iter().enumerate() {
+            if task.takes(contact) {
+                let [a, b] = [contact.a, contact.b].map(|(m, n)| movers.enlist(cast, m, n));
+                self.entries.push(Entry {
+                    contact: i as u32,
+                    movers: [a, b],
+                });
+            }
+        }
+        if self.entries.is_empty() {
+            return;
+        }
+        Crew::spread(crew, movers.all_from(self.others), CHUNK, |_, some| {
+            some.iter_mut().for_each(|mover| mover.read(cast, level));
+        });
+        self.cut(movers, level);
+        self.seat(contacts.len());
+        let material = Material {
+            movers,
+            contacts,
+            entries: &self.entries,
+            place: &self.place,
+            task,
+            level,
+        };
+        in_slabs(&mut self.slabs[..self.active], crew, |slab| {
+            material.fill(slab);
+        });
+        in_pairs(&mut self.slabs[..self.active], crew, |one, next| {
+            for (spot, k) in one.border.iter().zip(&one.border_of) {
+                let start = material.start(*k, spot);
+                spot.push_across(&mut one.bodies, &mut next.bodies, start);
+            }
+        });
+        for (k, entry) in (0..).zip(&self.entries) {
+            if let Some((_, List::Far, _)) = self.seats[entry.contact as usize] {
+                let [a, b] = entry.movers.map(|m| self.place[m as usize]);
+                let spot = material.spot(entry);
+                push_far(&mut self.slabs, a, b, &spot, material.start(k, &spot));
+                self.far.push((a, b, spot));
+            }
+        }
+        self.far_steps.clear();
+        self.far_steps.resize(self.far.len(), Step::default());
+    }
+
+    /// Cuts the bodies into slabs across the axis along which they are spread farthest.
+    fn cut(&mut self, movers: &Movers, level: Level) {
+        self.place.resize(movers.len(), STILL);
+        let (mut low, mut high) = (DVec3::INFINITY, DVec3::NEG_INFINITY);
+        self.order.clear();
+        for m in self.entries.iter().flat_map(|e| e.movers) {
+            let place = &mut self.place[m as usize];
+            if *place == STILL && movers[m].freedom > 0 {
+                place.slab = 0;
+                low = low.min(movers[m].position);
+                high = high.max(movers[m].position);
+                self.order.push((0.0, m));
+            }
+        }
+        let spread = high - low;
+        let axis = (0..3).fold(0, |best, k| if spread[k] > spread[best] { k } else { best });
+        for (x, m) in &mut self.order {
+            *x = movers[*m].position[axis];
+        }
+        self.order
+            .sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        let slabs = (self.entries.len() / POINTS_A_SLAB).clamp(1, MOST_SLABS);
+        if self.slabs.len() < slabs {
+            self.slabs.resize_with(slabs, Slab::default);
+        }
+        self.active = slabs;
+        let each = self.order.len().div_ceil(slabs).max(1);
+        for (k, (_, m)) in self.order.iter().enumerate() {
+            let slab = (k / each) as u32;
+            let mover = &movers[*m];
+            let to = &mut self.slabs[slab as usize];
+            self.place[*m as usize] = Place {
+                slab,
+                body: to.bodies.len() as u32,
+            };
+            let (velocity, spin) = mover.course(level);
+            if (*m as usize) < self.others {
+                let (push, turn) = mover.pushed();
+                self.shared.push((*m, velocity - push, spin - turn));
+            }
+            to.bodies.push(Body {
+                velocity,
+                spin,
+                inverse_mass: mover.answer.x_axis.x,
+                inverse_inertia: mover.inverse_inertia,
+            });
+            to.trails.push(Trail {
+                mass: mover.answer.x_axis.x.recip(),
+                inertia: mover.inertia,
+                steps: [Step::default(); 2],
+            });
+        }
+    }
+
+    /// Finds out in which list each point belongs.
+    fn seat(&mut self, contacts: usize) {
+        self.seats.resize(contacts, None);
+        let mut far = 0;
+        for (k, entry) in (0..).zip(&self.entries) {
+            let (list, slab) = match entry.movers.map(|m| self.place[m as usize]) {
+                [STILL, STILL] => continue,
+                [one, STILL] | [STILL, one] => (List::Inside, one.slab),
+                [a, b] if a.slab == b.slab => (List::Inside, a.slab),
+                [a, b] if a.slab.abs_diff(b.slab) == 1 => (List::Border, a.slab.min(b.slab)),
+                _ => (List::Far, 0),
+            };
+            let to = &mut self.slabs[slab as usize];
+            let place = match list {
+                List::Inside => {
+                    to.inside_of.push(k);
+                    to.inside_of.len() - 1
+                }
+                List::Border => {
+                    to.border_of.push(k);
+                    to.border_of.len() - 1
+                }
+                List::Far => {
+                    far += 1;
+                    far - 1
+                }
+            };
+            self.seats[entry.contact as usize] = Some((slab, list, place as u32));
+        }
+    }
+}
+
+impl Material<'_> {
+    /// Makes the points of a slab, and gives its bodies what those inside it start from.
+    fn fill(&self, slab: &mut Slab) {
+        let Slab {
+            bodies,
+            inside,
+            border,
+            inside_of,
+            border_of,
+            ..
+        } = slab;
+        for k in &*inside_of {
+            let spot = self.spot(&self.entries[*k as usize]);
+            spot.push(bodies, self.start(*k, &spot));
+            inside.push(spot);
+        }
+        for k in &*border_of {
+            let entry = &self.entries[*k as usize];
+            let [a, b] = entry.movers.map(|m| self.place[m as usize].slab);
+            let spot = self.spot(entry);
+            border.push(if a < b { spot } else { spot.turned() });
+        }
+        slab.inside_steps.resize(slab.inside.len(), Step::default());
+        slab.border_steps.resize(slab.border.len(), Step::default());
+    }
+
+    /// What of a point's impulse is not yet in the bodies' motion, N·s, as the point sees it.
+    fn start(&self, entry: u32, spot: &Spot) -> DVec3 {
+        let contact = &self.contacts[self.entries[entry as usize].contact as usize];
+        let [_, start] = self.task.start(contact);
+        if spot.softness == 0.0 {
+            return DVec3::ZERO;
+        }
+        let turned = spot.normal != contact.normal;
+        if turned { -start } else { start }
+    }
+
+    /// The point of a contact.
+    fn spot(&self, entry: &Entry) -> Spot {
+        let contact = &self.contacts[entry.contact as usize];
+        let arms = self.arms(entry, contact);
+        let mut answer = DMat3::ZERO;
+        let mut drift = DVec3::ZERO;
+        for (k, m) in entry.movers.iter().enumerate() {
+            let (mover, arm) = (&self.movers[*m], arms[k]);
+            if self.place[*m as usize] == STILL {
+                let (velocity, spin) = mover.course(self.level);
+                let sign = if k == 0 { -1.0 } else { 1.0 };
+                drift += (velocity + spin.cross(arm)) * sign;
+            } else {
+                let cross = skew(arm);
+                answer += DMat3::from_diagonal(DVec3::splat(mover.answer.x_axis.x))
+                    - cross * mover.inverse_inertia * cross;
+            }
+        }
+        let target = match self.level {
+            Level::Velocity => contact.rebound,
+            Level::Position(h) if contact.gap >= -SLOP => -contact.gap.max(0.0) / h,
+            Level::Position(h) => {
+                let deep = (-contact.gap - DEEP).max(0.0);
+                (RECOVERY * (-contact.gap - SLOP) + DEEP_RECOVERY * deep) / h
+            }
+        };
+        let target = target.min(contact.recovery.max(contact.rebound));
+        let [a, b] = entry.movers.map(|m| self.place[m as usize].body);
+        let [impulse, _] = self.task.start(contact);
+        let mut spot = Spot {
+            a,
+            b,
+            arms,
+            normal: contact.normal,
+            goal: contact.normal * target - drift,
+            answer: Symmetric::ZERO,
+            inverse: Symmetric::ZERO,
+            firmness: [0.0; 2],
+            softness: 0.0,
+            friction: contact.friction,
+            impulse,
+        };
+        spot.answers(&answer);
+        spot
+    }
+
+    /// From the centre of each body to the point where a contact pushes them, m. After both have moved, that is one and the same
+    /// point p, or each impulse would turn the two of them by their distance times itself, and angular momentum would come
+    /// from nothing.
+    ///
+    /// Each body k takes the arm to its own surface along, to eₖ, without turning it: what rolls on leaves its points behind, but
+    /// not its contact. Between the two, p is where a push turns them least away from what it would do at their own ends,
+    /// Σ sₖ |p − eₖ|² with sₖ the trace of the inverse inertia, 1/(kg m²): a bullet that glances off a wall is touched at its
+    /// side and not beside it.
+    fn arms(&self, entry: &Entry, contact: &BodyContact) -> [DVec3; 2] {
+        let moved = entry
+            .movers
+            .iter()
+            .all(|m| self.place[*m as usize] != STILL);
+        if self.level != Level::Velocity || !moved {
+            return contact.arms;
+        }
+        let [a, b] = entry.movers.map(|m| &self.movers[m]);
+        let across = contact.normal * (0.5 * contact.gap);
+        let from = a.position + contact.arms[0] - across;
+        let to = b.position + contact.arms[1] + across;
+        let [s, t] = [a, b].map(|mover| {
+            let inverse = &mover.inverse_inertia;
+            inverse.x_axis.x + inverse.y_axis.y + inverse.z_axis.z
+        });
+        // What does not turn does not mind where it is pushed.
+        let share = if s + t > 0.0 { t / (s + t) } else { 0.5 };
+        let point = from + (to - from) * share;
+        [point - a.position, point - b.position]
+    }
+}

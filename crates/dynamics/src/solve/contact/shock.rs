@@ -1,0 +1,174 @@
+//! Carrying stacks from below.
+
+use super::{
+    List, Place, Press, Seat, Slab,
+    slab::MOST_SLABS,
+    spot::{Body, Spot, motion},
+    stride::Pace,
+    sweep::each,
+};
+use crate::solve::mover::NONE;
+use glam::{DMat3, DVec3};
+use trocar_math::skew;
+
+/// Sweeps over each level when what is below is carried.
+const CARRYING: u32 = 6;
+
+/// A point on the way upwards: its bodies, and the level at which it is made right.
+#[derive(Clone, Copy, Debug)]
+pub struct Lift {
+    at: Seat,
+    a: u32,
+    b: u32,
+    pushes: bool,
+    level: u32,
+}
+
+/// Memory for carrying what is below.
+#[derive(Debug, Default)]
+pub struct Shock {
+    /// Those of all slabs.
+    bodies: Vec<Body>,
+    levels: Vec<u32>,
+    lifts: Vec<Lift>,
+    raised: Vec<Spot>,
+}
+
+impl Shock {
+    pub fn gather(&mut self, slabs: &[Slab], far: &[(Place, Place, Spot)]) {
+        self.bodies.clear();
+        self.lifts.clear();
+        let mut firsts = [0_u32; MOST_SLABS + 1];
+        for (k, slab) in slabs.iter().enumerate() {
+            self.bodies.extend_from_slice(&slab.bodies);
+            firsts[k + 1] = self.bodies.len() as u32;
+        }
+        let mut add = |at: Seat, spot: &Spot, slabs: [u32; 2]| {
+            let flat = |body: u32, slab: u32| match body {
+                NONE => NONE,
+                body => firsts[slab as usize] + body,
+            };
+            self.lifts.push(Lift {
+                at,
+                a: flat(spot.a, slabs[0]),
+                b: flat(spot.b, slabs[1]),
+                pushes: spot.impulse != DVec3::ZERO,
+                level: NONE,
+            });
+        };
+        for (k, slab) in (0..).zip(slabs) {
+            for (i, spot) in (0..).zip(&slab.inside) {
+                add((k, List::Inside, i), spot, [k, k]);
+            }
+            for (i, spot) in (0..).zip(&slab.border) {
+                add((k, List::Border, i), spot, [k, k + 1]);
+            }
+        }
+        for (i, (a, b, spot)) in (0..).zip(far) {
+            add((0, List::Far, i), spot, [a.slab, b.slab]);
+        }
+    }
+
+    /// Numbers the levels from what is fixed upwards, and puts the points in their order.
+    pub fn number(&mut self) {
+        self.levels.clear();
+        self.levels.resize(self.bodies.len(), NONE);
+        let of = |levels: &[u32], body: u32| match body {
+            NONE => 0,
+            body => levels[body as usize],
+        };
+        for level in 0..NONE {
+            let mut found = false;
+            for lift in self.lifts.iter().filter(|l| l.pushes) {
+                for (below, above) in [(lift.a, lift.b), (lift.b, lift.a)] {
+                    if of(&self.levels, below) == level && of(&self.levels, above) == NONE {
+                        self.levels[above as usize] = level + 1;
+                        found = true;
+                    }
+                }
+            }
+            if !found {
+                break;
+            }
+        }
+        for lift in &mut self.lifts {
+            lift.level = of(&self.levels, lift.a).max(of(&self.levels, lift.b));
+        }
+        self.lifts.sort_unstable_by_key(|l| (l.level, l.at));
+    }
+
+    /// The point with what is below its level fixed.
+    pub fn freeze(&self, spot: &Spot, lift: &Lift) -> Spot {
+        let mut frozen = Spot {
+            a: lift.a,
+            b: lift.b,
+            ..*spot
+        };
+        let mut answer = DMat3::ZERO;
+        for (body, arm, sign) in [
+            (&mut frozen.a, spot.arms[0], 1.0),
+            (&mut frozen.b, spot.arms[1], -1.0),
+        ] {
+            if *body == NONE {
+                continue;
+            }
+            let it = &self.bodies[*body as usize];
+            if self.levels[*body as usize] < lift.level {
+                frozen.goal += motion(it, arm) * sign;
+                *body = NONE;
+            } else {
+                let cross = skew(arm);
+                answer += DMat3::from_diagonal(DVec3::splat(it.inverse_mass))
+                    - cross * it.inverse_inertia * cross;
+            }
+        }
+        frozen.answers(&answer);
+        frozen
+    }
+}
+
+impl Press {
+    /// Carries what is below (B92; Guendelman, Bridson and Fedkiw 2003): body by body from what is fixed upwards, each is made
+    /// right against what it stands on as if that could not be moved. So nothing sinks into what bears it, however few
+    /// sweeps there were; but what a body does to those below it is lost, and with it momentum.
+    ///
+    /// A body's level is the number of contacts between it and what is fixed. Bodies of one level that lean on each other
+    /// are made right together. What stands on nothing is left as it is.
+    pub fn carry(&mut self) {
+        if self.is_shared() {
+            return;
+        }
+        // The last stride is no longer to be judged.
+        self.pace = Pace::default();
+        let mut shock = std::mem::take(&mut self.shock);
+        shock.gather(&self.slabs[..self.active], &self.far);
+        shock.number();
+        let (mut from, count) = (0, shock.lifts.len());
+        while from < count && shock.lifts[from].level != NONE {
+            let level = shock.lifts[from].level;
+            let to = from + shock.lifts[from..].partition_point(|l| l.level == level);
+            shock.raised.clear();
+            for k in from..to {
+                let lift = shock.lifts[k];
+                let spot = shock.freeze(self.spot(lift.at), &lift);
+                shock.raised.push(spot);
+            }
+            for pass in 0..CARRYING {
+                each(&mut shock.raised, pass % 2 == 0, |spot| {
+                    spot.solve(&mut shock.bodies);
+                });
+            }
+            for (k, spot) in (from..to).zip(&shock.raised) {
+                self.spot_mut(shock.lifts[k].at).impulse = spot.impulse;
+            }
+            from = to;
+        }
+        let mut bodies = shock.bodies.iter();
+        for slab in &mut self.slabs[..self.active] {
+            for (to, from) in slab.bodies.iter_mut().zip(&mut bodies) {
+                *to = *from;
+            }
+        }
+        self.shock = shock;
+    }
+}
