@@ -46,6 +46,8 @@ const MATERIAL: Material = Material {
     bending: 0.0,
     brace: 0.0,
     gravity: false,
+    integrator: trocar_dynamics::Integrator::Mesd,
+    ground: None,
 };
 
 /// All rows.

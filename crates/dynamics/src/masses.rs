@@ -19,7 +19,7 @@
 //! unless they touch something: then the new velocity moves them, as it does nodes.
 
 use crate::{
-    Nodes, Point, Rigid,
+    Integrator, Nodes, Point, Rigid,
     rigid::{Motion, Turning},
 };
 use glam::{DMat3, DQuat, DVec3};
@@ -114,6 +114,10 @@ pub struct Masses {
     alone: bool,
     /// Part of the old velocity in the drift: 0 for MESD, ½ for bodies.
     old: f64,
+    /// By which scheme the nodes move (K62).
+    integrator: Integrator,
+    /// Height, m, below which no node goes (K67); none if there is no ground.
+    ground: Option<f64>,
     /// Consecutive points with one father: end of the run, and the father or [`NONE`].
     families: Vec<(usize, u32)>,
 }
@@ -154,6 +158,61 @@ impl Masses {
     pub fn drifting_exactly(mut self) -> Self {
         self.old = 0.5;
         self
+    }
+
+    /// Chooses by which scheme nodes move and frames turn (K59–K64).
+    pub fn set_integrator(&mut self, integrator: Integrator) -> Result<(), BadNode> {
+        let bad = |node, reason| Err(BadNode { node, reason });
+        match integrator {
+            Integrator::QuasiDynamic(factor) => {
+                if !(factor > 0.0 && factor <= 1.0) {
+                    return bad(0, "the factor of quasi-dynamics must be above 0, at most 1");
+                }
+                for i in 0..self.len() {
+                    let turns = |r: &Rigid| r.inertia.is_some() && r.damping == 0.0;
+                    if self.damping[i] == 0.0 || self.rigid.get(i).is_some_and(turns) {
+                        return bad(i, "quasi-dynamics divides by the damping, which is 0 here");
+                    }
+                }
+            }
+            Integrator::Weighted(weight) if !(weight > 0.0 && weight <= 1.0) => {
+                return bad(
+                    0,
+                    "the weight of the new velocity must be above 0, at most 1",
+                );
+            }
+            _ => {}
+        }
+        self.integrator = integrator;
+        for rigid in &mut self.rigid {
+            rigid.integrator = integrator;
+        }
+        Ok(())
+    }
+
+    /// By which scheme nodes move.
+    pub fn integrator(&self) -> Integrator {
+        self.integrator
+    }
+
+    /// Lets no node go below the height `ground`, m (K67); none lets them.
+    pub fn set_ground(&mut self, ground: Option<f64>) {
+        self.ground = ground;
+    }
+
+    /// The height below which no node goes, m.
+    pub fn ground(&self) -> Option<f64> {
+        self.ground
+    }
+
+    /// A frame's resistance to turning as this substep sees it.
+    #[inline]
+    pub fn rigid_now(&self, nodes: &Nodes, frame: usize) -> Rigid {
+        let mut rigid = self.rigid[frame];
+        if let Some(first) = nodes.first.1.get(frame) {
+            rigid.first = *first;
+        }
+        rigid
     }
 
     /// True if a place is one that something can be at.
@@ -343,16 +402,20 @@ impl Masses {
     /// Works out where every frame will be after `h` seconds, fathers first.
     pub fn plan(&self, nodes: &mut Nodes, h: f64) {
         for z in 0..self.rigid.len() {
-            self.plan_frame(nodes, z, h);
+            self.plan_frame(nodes, z, h, self.integrator);
         }
     }
 
-    fn plan_frame(&self, nodes: &mut Nodes, z: usize, h: f64) {
-        let velocity = self.next_velocity(nodes, z, h);
+    fn plan_frame(&self, nodes: &mut Nodes, z: usize, h: f64, scheme: Integrator) {
+        let velocity = self.next_velocity(nodes, z, h, scheme);
+        let mut rigid = self.rigid_now(nodes, z);
+        if scheme != self.integrator {
+            rigid.integrator = scheme;
+        }
         let (orientation, spin) =
-            self.rigid[z].turned(nodes.orientation[z], nodes.spin[z], nodes.torque[z], h);
+            rigid.turned(nodes.orientation[z], nodes.spin[z], nodes.torque[z], h);
         let own = Motion {
-            position: nodes.position[z] + self.drift(nodes, z, velocity) * h,
+            position: nodes.position[z] + self.drift(nodes, z, velocity, h, scheme) * h,
             velocity,
             orientation,
             spin,
@@ -374,6 +437,9 @@ impl Masses {
         };
         next.position = nodes.position[z] + self.gained(z, next.position - nodes.position[z]);
         next.velocity = self.gained(z, next.velocity);
+        if let Some(ground) = self.ground {
+            stand(ground, &mut next.position, &mut next.velocity, h);
+        }
         next.turn = DMat3::from_quat(next.orientation * nodes.orientation[z].conjugate());
         nodes.ahead[z] = next;
     }
@@ -384,8 +450,14 @@ impl Masses {
         match nodes.ahead.get(i) {
             Some(frame) => frame.position + frame.orientation * at.offset,
             None => {
-                self.next_point(nodes, i, h, &Carrier::of(nodes, self.father[i]))
-                    .0
+                self.next_point(
+                    nodes,
+                    i,
+                    h,
+                    self.integrator,
+                    &Carrier::of(nodes, self.father[i]),
+                )
+                .0
             }
         }
     }
@@ -393,6 +465,11 @@ impl Masses {
     /// Moves everything by `h` seconds. False if a number is no longer finite or a node has left
     /// the world.
     pub fn advance(&self, nodes: &mut Nodes, h: f64) -> bool {
+        self.move_all(nodes, h, self.integrator)
+    }
+
+    #[inline]
+    fn move_all(&self, nodes: &mut Nodes, h: f64, scheme: Integrator) -> bool {
         let frames = self.rigid.len();
         // Any NaN or infinity makes the sum one; the extent catches runaway numbers.
         let (mut sum, mut extent) = (DVec3::ZERO, DVec3::ZERO);
@@ -400,7 +477,7 @@ impl Masses {
         for (end, father) in &self.families {
             let carrier = Carrier::of(nodes, *father);
             for i in start..*end {
-                let (position, velocity) = self.next_point(nodes, i, h, &carrier);
+                let (position, velocity) = self.next_point(nodes, i, h, scheme, &carrier);
                 nodes.position[i] = position;
                 nodes.velocity[i] = velocity;
                 sum += position + velocity;
@@ -421,6 +498,15 @@ impl Masses {
         sum.is_finite() && extent.max_element() < WORLD_RADIUS
     }
 
+    /// Moves everything `h` seconds ahead by the one-stage scheme that leads this one's second stage.
+    pub(crate) fn lead(&self, nodes: &mut Nodes, h: f64) {
+        let scheme = self.integrator.predictor();
+        for z in 0..self.rigid.len() {
+            self.plan_frame(nodes, z, h, scheme);
+        }
+        self.move_all(nodes, h, scheme);
+    }
+
     /// ∂ preview(`a`) / ∂ impulse(`b`), m/(N·s): the derivative of the scheme above.
     pub fn response(&self, nodes: &Nodes, a: &Point, b: &Point, h: f64) -> DMat3 {
         let i = b.node as usize;
@@ -428,7 +514,8 @@ impl Masses {
             shift: DMat3::from_diagonal(DVec3::splat(self.reach(i, h))),
             turn: DMat3::ZERO,
         };
-        if let Some(rigid) = self.rigid.get(i) {
+        if i < self.rigid.len() {
+            let rigid = self.rigid_now(nodes, i);
             let (q, spin, torque) = (nodes.orientation[i], nodes.spin[i], nodes.torque[i]);
             moved.turn = rigid.turn_response(q, spin, torque, h) * skew(q * b.offset);
         }
@@ -438,7 +525,13 @@ impl Masses {
         }
         moved.shift = self.gains[self.gain[i] as usize] * moved.shift;
         let arm = |j: usize, f: usize| {
-            let drift = self.drift(nodes, j, self.next_velocity(nodes, j, h));
+            let drift = self.drift(
+                nodes,
+                j,
+                self.next_velocity(nodes, j, h, self.integrator),
+                h,
+                self.integrator,
+            );
             nodes.ahead[f].turn * (nodes.position[j] - nodes.position[f] + drift * h)
         };
         self.carried(a, i, moved, &arm, &|z| nodes.ahead[z].orientation)
@@ -474,7 +567,11 @@ impl Masses {
 
     /// True if nothing carries, locks or damps a frame and it carries nothing.
     pub fn is_free(&self, i: usize) -> bool {
-        self.alone && self.gain[i] == 0 && self.damping[i] == 0.0
+        self.alone
+            && self.gain[i] == 0
+            && self.damping[i] == 0.0
+            && self.integrator == Integrator::Mesd
+            && self.ground.is_none()
     }
 
     /// Adds the impulse `push` (N·s) to a node's velocity and `spin` (rad/s) to its spin. `h` is the substep that was
@@ -486,7 +583,7 @@ impl Masses {
             if h > 0.0 {
                 // Children come after their fathers, so replanning onwards reaches all of them.
                 let end = if self.nested { self.rigid.len() } else { i + 1 };
-                (i..end).for_each(|z| self.plan_frame(nodes, z, h));
+                (i..end).for_each(|z| self.plan_frame(nodes, z, h, self.integrator));
             }
         }
     }
@@ -532,14 +629,24 @@ impl Masses {
 
     /// New own velocity before it is turned or locked (3.67).
     #[inline(always)]
-    fn next_velocity(&self, nodes: &Nodes, i: usize, h: f64) -> DVec3 {
+    fn next_velocity(&self, nodes: &Nodes, i: usize, h: f64, scheme: Integrator) -> DVec3 {
         let m = self.mass[i];
-        (nodes.velocity[i] * m + nodes.force[i] * h) * (1.0 / (m + self.damping[i] * h))
+        if scheme.is_plain() {
+            return (nodes.velocity[i] * m + nodes.force[i] * h)
+                * (1.0 / (m + self.damping[i] * h));
+        }
+        let c = scheme.coefficients(m, self.damping[i], h);
+        (nodes.velocity[i] * m + nodes.force[i] * h) * c.gain
     }
 
     /// The velocity a node moves by when its own will be `next`.
     #[inline(always)]
-    fn drift(&self, nodes: &Nodes, i: usize, next: DVec3) -> DVec3 {
+    fn drift(&self, nodes: &Nodes, i: usize, next: DVec3, h: f64, scheme: Integrator) -> DVec3 {
+        if !scheme.is_plain() {
+            let c = scheme.coefficients(self.mass[i], self.damping[i], h);
+            let first = nodes.first.0.get(i).copied().unwrap_or_default();
+            return next * c.new + nodes.velocity[i] * c.old + first * (c.lead * h);
+        }
         if nodes.touching.get(i).is_some_and(|t| *t) {
             return next;
         }
@@ -550,6 +657,10 @@ impl Masses {
     #[inline]
     pub fn reach(&self, i: usize, h: f64) -> f64 {
         let m = self.mass[i];
+        if !self.integrator.is_plain() {
+            let c = self.integrator.coefficients(m, self.damping[i], h);
+            return h * (c.new * c.gain + c.old / m);
+        }
         let new = h / (m + self.damping[i] * h);
         new + (h / m - new) * self.old
     }
@@ -562,9 +673,16 @@ impl Masses {
 
     /// New position and own velocity of a point (3.68), carried by its father.
     #[inline(always)]
-    fn next_point(&self, nodes: &Nodes, i: usize, h: f64, carrier: &Carrier) -> (DVec3, DVec3) {
-        let velocity = self.next_velocity(nodes, i, h);
-        let drift = self.drift(nodes, i, velocity);
+    fn next_point(
+        &self,
+        nodes: &Nodes,
+        i: usize,
+        h: f64,
+        scheme: Integrator,
+        carrier: &Carrier,
+    ) -> (DVec3, DVec3) {
+        let velocity = self.next_velocity(nodes, i, h, scheme);
+        let drift = self.drift(nodes, i, velocity, h, scheme);
         let position = nodes.position[i];
         let (next, velocity) = match carrier.turn {
             None => (position + drift * h, velocity),
@@ -573,13 +691,17 @@ impl Masses {
                 turn * velocity,
             ),
         };
-        match self.gain[i] {
+        let (mut next, mut velocity) = match self.gain[i] {
             0 => (next, velocity),
             code => {
                 let gain = self.gains[code as usize];
                 (position + gain * (next - position), gain * velocity)
             }
+        };
+        if let Some(ground) = self.ground {
+            stand(ground, &mut next, &mut velocity, h);
         }
+        (next, velocity)
     }
 
     #[inline]
@@ -588,6 +710,16 @@ impl Masses {
             0 => v,
             code => self.gains[code as usize] * v,
         }
+    }
+}
+
+/// Keeps a node above the ground (K67). Its own velocity becomes the one by which it got there, so that it neither sinks on
+/// nor rebounds.
+#[inline]
+fn stand(ground: f64, position: &mut DVec3, velocity: &mut DVec3, h: f64) {
+    if position.y < ground {
+        velocity.y += (ground - position.y) / h;
+        position.y = ground;
     }
 }
 

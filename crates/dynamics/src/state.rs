@@ -42,6 +42,10 @@ pub struct Nodes {
     /// rest when the substep ends.
     #[serde(skip)]
     pub touching: Vec<bool>,
+    /// Force and torque at the start of the substep, for integrators that move by it as well as by the sum of their stages;
+    /// empty for all others.
+    #[serde(skip)]
+    pub first: (Vec<DVec3>, Vec<DVec3>),
     /// Where each frame will be at the end of the substep, as planned after `force` and kept
     /// up to date by every push.
     #[serde(skip)]

@@ -10,12 +10,12 @@ use glam::DVec3;
 use trocar_collide::{Capsule, Patch, Touch};
 use trocar_dynamics::{
     Anchor, BodyContact, Bonds, Budget, Cast, Contact, Crew, Field, Joint, Kinematic, Local, Lock,
-    Masses, MatterId, Nodes, Outcome, Point, Pull, State, Tie,
+    Masses, MatterId, Nodes, Outcome, Point, Pull, Stages, State, Tie,
     joint::{Drive, Memory},
     solve::{self, Touches, Workspace},
 };
 use trocar_math::Pose;
-use trocar_soft::Hyper;
+use trocar_soft::{Hyper, StepBounds, stability::Gauge};
 use trocar_tools::{Handle, grasper::PARTS};
 
 /// A substep whose joints can't be solved is halved at most so often.
@@ -163,6 +163,12 @@ pub struct Group {
     capsules: Vec<Capsule>,
     poses: Vec<[Pose; PARTS]>,
     workspace: Workspace,
+    stages: Stages,
+    gauge: Gauge,
+    /// The exact bound at rest, s, if substeps follow the state (KB9).
+    adaptive: Option<f64>,
+    /// Substeps of the last step.
+    count: u32,
     /// Velocities and spins before the mouse pulled.
     before: Vec<(Vec<DVec3>, Vec<DVec3>)>,
 }
@@ -240,6 +246,10 @@ impl Group {
             capsules: Vec::new(),
             poses: Vec::new(),
             workspace: Workspace::default(),
+            stages: Stages::default(),
+            gauge: Gauge::default(),
+            adaptive: model.adaptive.then_some(connected.bounds.exact),
+            count: 0,
             before: Vec::new(),
         }
     }
@@ -249,10 +259,11 @@ impl Group {
         self.version += 1;
     }
 
-    /// Takes over a new bound on the substep, s.
-    pub fn set_stable(&mut self, stable: f64) {
+    /// Takes over new bounds on the substep.
+    pub fn set_bounds(&mut self, bounds: &StepBounds) {
         self.replan();
-        self.stable = stable;
+        self.stable = bounds.safe;
+        self.adaptive = self.adaptive.map(|_| bounds.exact);
     }
 
     /// Takes the members' shares out of the state for the step.
@@ -305,9 +316,29 @@ impl Group {
         }
     }
 
-    /// How many substeps a step of `dt` takes.
-    pub fn substep_count(&self, dt: f64) -> u32 {
-        substeps(dt, self.stable).min(crate::build::MAX_SUBSTEPS)
+    /// Substeps of the last step, before any was halved.
+    pub fn substep_count(&self) -> u32 {
+        self.count
+    }
+
+    /// How many substeps a step of `dt` takes: as many as any state may need, or as this one does (KB9).
+    fn count_substeps(&mut self, stage: &Stage<'_>) -> u32 {
+        let bound = match self.adaptive {
+            None => self.stable,
+            Some(exact) => {
+                let first = self.nodes.len() - self.members.len();
+                let members = &self.members;
+                let net = |share: usize| {
+                    let member = members.get(share.checked_sub(first)?)?;
+                    stage.model.net(*member)
+                };
+                let now = self
+                    .gauge
+                    .bound(&net, &mut self.nodes, &self.hypers, stage.slot);
+                now.min(0.9 * exact)
+            }
+        };
+        substeps(stage.dt, bound).min(crate::build::MAX_SUBSTEPS)
     }
 
     /// Which triangles instruments and bodies may touch in this step.
@@ -363,7 +394,8 @@ impl Group {
 
     /// All substeps of this step.
     pub fn step(&mut self, stage: &Stage<'_>) {
-        let count = self.substep_count(stage.dt);
+        let count = self.count_substeps(stage);
+        self.count = count;
         for index in 0..count {
             self.substep(
                 stage,
@@ -606,7 +638,7 @@ impl Group {
         }
     }
 
-    /// Forces on every node, hyper nodes included.
+    /// Forces on every node, hyper nodes included; of integrators with two stages both, as [`Stages`] says.
     fn force(&mut self, stage: &Stage<'_>, sub: Sub) {
         self.steer(stage, sub);
         let time = stage.time + sub.from * stage.dt;
@@ -614,24 +646,42 @@ impl Group {
             time,
             gravity: stage.model.gravity,
         };
-        for (k, m) in self.members.iter().enumerate() {
-            let nodes = &mut self.nodes[stage.slot[m.index()] as usize];
-            stage.model.matters[m.index()].force(nodes, &field);
-            if self.bad[k] >= PATIENCE {
-                freeze(nodes);
-            }
-            if let (Some(collisions), true) = (&self.collisions, Some(*m) == stage.model.bodies) {
-                for (i, _) in collisions.rest.iter().enumerate().filter(|r| r.1.asleep) {
-                    nodes.velocity[i] = DVec3::ZERO;
-                    nodes.spin[i] = DVec3::ZERO;
-                    nodes.force[i] = DVec3::ZERO;
-                    nodes.torque[i] = DVec3::ZERO;
+        let (matters, slot) = (&stage.model.matters, stage.slot);
+        let (members, bad, hypers) = (&self.members, &self.bad, &self.hypers);
+        let resting = self.collisions.as_ref().map(|c| &c.rest);
+        let evaluate = |nodes: &mut [Nodes], after: f64| {
+            let field = Field {
+                time: field.time + after,
+                ..field
+            };
+            for (k, m) in members.iter().enumerate() {
+                let nodes = &mut nodes[slot[m.index()] as usize];
+                matters[m.index()].force(nodes, &field);
+                if bad[k] >= PATIENCE {
+                    freeze(nodes);
+                }
+                if let (Some(rest), true) = (resting, Some(*m) == stage.model.bodies) {
+                    for (i, _) in rest.iter().enumerate().filter(|r| r.1.asleep) {
+                        nodes.velocity[i] = DVec3::ZERO;
+                        nodes.spin[i] = DVec3::ZERO;
+                        nodes.force[i] = DVec3::ZERO;
+                        nodes.torque[i] = DVec3::ZERO;
+                    }
                 }
             }
-        }
-        for hyper in &self.hypers {
-            hyper.give_back(&mut self.nodes, stage.slot);
-        }
+            for hyper in hypers {
+                hyper.give_back(nodes, slot);
+            }
+        };
+        let first = self.nodes.len() - members.len();
+        let masses = |share: usize| {
+            let member = members.get(share.checked_sub(first)?)?;
+            Some(matters[member.index()].masses())
+        };
+        let of = |m: MatterId| matters[m.index()].masses();
+        let copy = |nodes: &mut [Nodes]| hypers.iter().for_each(|h| h.copy(of, nodes, slot));
+        self.stages
+            .gather(&masses, &mut self.nodes, sub.h, evaluate, copy);
         for m in &self.members {
             stage.model.matters[m.index()]
                 .plan(&mut self.nodes[stage.slot[m.index()] as usize], sub.h);

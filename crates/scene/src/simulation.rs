@@ -197,8 +197,10 @@ impl Simulation {
         let mut clock = Clock::start();
         self.report.events.clear();
         self.change(&input.changes);
-        let dt = usable_step(input.dt, self.model.step).min(self.longest);
-        self.follow(input, dt);
+        let wall = usable_step(input.dt, self.model.step);
+        // Hands live in the time of the room, tissue in that of the scene (K63).
+        let dt = (wall * self.model.slow_motion).min(self.longest);
+        self.follow(input, wall.min(self.longest));
         self.lend();
         clock.lap(Stage::Input);
 
@@ -459,7 +461,7 @@ impl Simulation {
         };
         report.correct = report.aim;
         for group in &self.groups {
-            report.substeps = report.substeps.max(group.substep_count(dt));
+            report.substeps = report.substeps.max(group.substep_count());
             report.contacts += group.contacts();
             for (all, one) in [
                 (&mut report.aim, &group.aim),

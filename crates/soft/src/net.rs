@@ -4,7 +4,9 @@ use crate::element::{self, Base, Element, Input, Law};
 use glam::{DMat3, DQuat, DVec3};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
-use trocar_dynamics::{Field, Lock, MassNode, Masses, Matter, MatterId, Nodes, masses::BadNode};
+use trocar_dynamics::{
+    Field, Integrator, Lock, MassNode, Masses, Matter, MatterId, Nodes, masses::BadNode,
+};
 use trocar_math::Pose;
 
 /// What a node is and what has been done to it (K26). The bits are those of the original, so that
@@ -104,6 +106,10 @@ pub struct NetParts {
     pub gravity: bool,
     /// Fathers feel their children's shape memory and move (K48); otherwise they stay.
     pub mobile: bool,
+    /// By which scheme it moves (K59–K64).
+    pub integrator: Integrator,
+    /// Height below which none of its nodes goes, m (K67).
+    pub ground: Option<f64>,
 }
 
 /// Why a net can't be built.
@@ -176,7 +182,9 @@ impl Net {
         let rigid = parts.nodes.iter().filter_map(|n| n.rigid);
         let inertias = rigid.map(|r| r.inertia.unwrap_or_default()).collect();
         Masses::new(&parts.nodes)?;
-        let masses = Masses::new(&carrying(&parts))?;
+        let mut masses = Masses::new(&carrying(&parts))?;
+        masses.set_integrator(parts.integrator)?;
+        masses.set_ground(parts.ground);
         if masses.frames() != parts.frames.len() {
             return Err(NetError::Shape(
                 "every frame needs a rigid mass, and only frames do",

@@ -5,7 +5,7 @@ use crate::{
     net::{Bend, NetParts, NodeFlags, Torsion},
 };
 use glam::DVec3;
-use trocar_dynamics::{Lock, MassNode, Rigid};
+use trocar_dynamics::{Integrator, Lock, MassNode, Rigid};
 use trocar_math::Pose;
 use trocar_mesh::{
     Surface,
@@ -59,6 +59,10 @@ pub struct Material {
     pub brace: f64,
     /// Gravity acts.
     pub gravity: bool,
+    /// By which scheme it moves (K59–K64).
+    pub integrator: Integrator,
+    /// Height below which none of its nodes goes, m (K67).
+    pub ground: Option<f64>,
 }
 
 impl Material {
@@ -112,6 +116,8 @@ impl Material {
             memory_base: self.memory_base,
             gravity: self.gravity,
             mobile: true,
+            integrator: self.integrator,
+            ground: self.ground,
             ..NetParts::default()
         };
         for i in 0..points.len() as u32 {

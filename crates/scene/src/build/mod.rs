@@ -173,6 +173,10 @@ pub struct Model {
     pub gravity: DVec3,
     /// Length of a step, s.
     pub step: f64,
+    /// How much of a step's time passes in the scene, above 0, at most 1 (K63).
+    pub slow_motion: f64,
+    /// Substeps follow the state (KB9).
+    pub adaptive: bool,
     /// Where one looks from.
     pub camera: Camera,
     /// The endoscope, if the scene has one. It is no matter: it touches nothing.
@@ -292,6 +296,8 @@ impl Model {
             name: scene.name().into(),
             gravity: world.gravity.into(),
             step: world.step,
+            slow_motion: world.slow_motion,
+            adaptive: world.adaptive,
             camera: eyes::default_camera(),
             endoscope: None,
             matters: vec![Box::new(Kinematic::default())],
@@ -498,6 +504,13 @@ fn check_world(scene: &Scene, world: &World) -> Result<(), SceneError> {
             &at("step"),
             format!("a step of {} s is out of range", world.step),
             "Choose between 0.0001 and 0.05 s.",
+        ));
+    }
+    if !(0.01..=1.0).contains(&world.slow_motion) {
+        return Err(source.error(
+            &at("slow_motion"),
+            format!("slow motion by {} is out of range", world.slow_motion),
+            "Choose between 0.01 and 1; 1 is the speed of the room.",
         ));
     }
     if !(1e-12..=0.01).contains(&world.tolerance) {

@@ -2,12 +2,15 @@
 
 use super::{Item, check::Checker, items};
 use crate::{
-    file::{Couple, LawSpec, Look, MaterialSpec, NetSpec, Ring, Select, SheetTissue, TubeTissue},
+    file::{
+        Couple, IntegratorName, LawSpec, Look, MaterialSpec, NetSpec, Ring, Select, SheetTissue,
+        TubeTissue,
+    },
     load::{Key, Scene, SceneError},
 };
 use glam::DVec3;
 use std::ops::Range;
-use trocar_dynamics::{Lock, MatterId};
+use trocar_dynamics::{Integrator, Lock, MatterId};
 use trocar_math::{Pose, rotation};
 use trocar_mesh::primitive::{ShapeError, SheetShape, TubeShape};
 use trocar_soft::{Base, Hyper, Material, Net, NetKind, NetParts, NodeFlags, hyper, primitive};
@@ -504,5 +507,50 @@ fn material(check: &Checker<'_>, spec: &MaterialSpec) -> Result<Material, SceneE
         bending: spec.bending,
         brace: spec.brace,
         gravity: spec.gravity,
+        integrator: integrator(check, spec)?,
+        ground: spec.ground,
+    })
+}
+
+/// The scheme a material names, if it can work.
+fn integrator(check: &Checker<'_>, spec: &MaterialSpec) -> Result<Integrator, SceneError> {
+    for (key, value) in [
+        ("quasi_factor", spec.quasi_factor),
+        ("velocity_weight", spec.velocity_weight),
+    ] {
+        if !(value > 0.0 && value <= 1.0) {
+            return Err(check.error(
+                &[Key::Name("material"), Key::Name(key)],
+                format!("{key} is {value:?}; it must be above 0, at most 1"),
+                "Correct the number.",
+            ));
+        }
+    }
+    if let Some(ground) = spec.ground
+        && !ground.is_finite()
+    {
+        return Err(check.error(
+            &[Key::Name("material"), Key::Name("ground")],
+            "the height of the ground must be finite",
+            "Correct the number.",
+        ));
+    }
+    if spec.integrator == IntegratorName::QuasiDynamic && spec.damping == 0.0 {
+        return Err(check.error(
+            &[Key::Name("material"), Key::Name("damping")],
+            "quasi-dynamics divides by the damping, which is 0",
+            "Give it a damping, or another integrator.",
+        ));
+    }
+    Ok(match spec.integrator {
+        IntegratorName::Mesd => Integrator::Mesd,
+        IntegratorName::QuasiDynamic => Integrator::QuasiDynamic(spec.quasi_factor),
+        IntegratorName::ModifiedRungeKutta => Integrator::ModifiedRungeKutta,
+        IntegratorName::ModifiedHeun => Integrator::ModifiedHeun,
+        IntegratorName::Euler => Integrator::Euler,
+        IntegratorName::RungeKutta => Integrator::RungeKutta,
+        IntegratorName::Heun => Integrator::Heun,
+        IntegratorName::Weighted => Integrator::Weighted(spec.velocity_weight),
+        IntegratorName::Midpoint => Integrator::Midpoint,
     })
 }

@@ -12,7 +12,8 @@ pub use rigid::{
     PartSpec, Particle, PidSpec, RodSpec, ServoSpec, SpeedSpec, SpringSpec, SurfaceSpec, Timed,
 };
 pub use tissue::{
-    Ball, Couple, LawSpec, MaterialSpec, NetSpec, Ring, Select, SheetTissue, TubeTissue,
+    Ball, Couple, IntegratorName, LawSpec, MaterialSpec, NetSpec, Ring, Select, SheetTissue,
+    TubeTissue,
 };
 pub use trocar::{EndoscopeSpec, Instrument, InstrumentKind};
 
@@ -109,6 +110,12 @@ pub struct World {
     pub turning: TurningName,
     /// Bodies at rest sleep until something touches them. Default: true.
     pub sleep: bool,
+    /// Slow motion: how much of each step's time passes in the scene, above 0, at most 1. Hands move as fast as ever.
+    /// Default: 1.
+    pub slow_motion: f64,
+    /// Substeps follow the state: as many as the tissue's springs as they are now and the speed of its nodes ask for, instead
+    /// of as many as any state may. Default: false.
+    pub adaptive: bool,
     /// Coordinates beyond this, m, are refused; at most 10000. Default: 10.
     pub reach: f64,
 }
@@ -153,6 +160,8 @@ impl Default for World {
             shock: 0,
             turning: TurningName::Momentum,
             sleep: true,
+            slow_motion: 1.0,
+            adaptive: false,
             reach: 10.0,
         }
     }

@@ -105,6 +105,47 @@ pub enum NetSpec {
     C,
 }
 
+/// By which scheme a tissue moves. All but the quasi-dynamic and the weighted one converge to the same motion for short
+/// substeps; they differ in how long a substep may be and how much it costs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum IntegratorName {
+    /// Explicit force, implicit damping: the method of the source, and the longest substeps.
+    #[default]
+    Mesd,
+    /// As if nothing had mass: velocity is force divided by damping. Every node must be damped.
+    QuasiDynamic,
+    /// Runge-Kutta of two stages, with implicit damping.
+    ModifiedRungeKutta,
+    /// Heun, with implicit damping.
+    ModifiedHeun,
+    /// Euler-Cauchy: explicit force, explicit damping.
+    Euler,
+    /// Runge-Kutta of two stages, with explicit damping.
+    RungeKutta,
+    /// Heun, with explicit damping.
+    Heun,
+    /// MESD whose new velocity is only approached, by `velocity_weight`.
+    Weighted,
+    /// MESD's velocity, but the mean of old and new moves the nodes. It needs damping.
+    Midpoint,
+}
+
+impl IntegratorName {
+    /// All of them, in the order of the engine's own list.
+    pub const ALL: [Self; 9] = [
+        Self::Mesd,
+        Self::QuasiDynamic,
+        Self::ModifiedRungeKutta,
+        Self::ModifiedHeun,
+        Self::Euler,
+        Self::RungeKutta,
+        Self::Heun,
+        Self::Weighted,
+        Self::Midpoint,
+    ];
+}
+
 /// What a tissue is made of. Every node and element of it gets the same constants.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -156,6 +197,18 @@ pub struct MaterialSpec {
     /// bodies, and instruments slip on it.
     #[serde(default)]
     pub friction: Option<[f64; 2]>,
+    /// By which scheme it moves. Default: mesd.
+    #[serde(default)]
+    pub integrator: IntegratorName,
+    /// Factor of the velocity in quasi-dynamics, above 0, at most 1. Default: 1.
+    #[serde(default = "one")]
+    pub quasi_factor: f64,
+    /// Weight of the new velocity in the weighted scheme, above 0, at most 1. Default: 0.5.
+    #[serde(default = "half")]
+    pub velocity_weight: f64,
+    /// Height of the ground, m: none of its nodes goes below. Left out: no ground.
+    #[serde(default)]
+    pub ground: Option<f64>,
     /// Gravity acts on it. Default: true.
     #[serde(default = "yes")]
     pub gravity: bool,
@@ -178,6 +231,9 @@ fn centre_damping() -> f64 {
 }
 fn turn_damping() -> f64 {
     5e-4
+}
+fn half() -> f64 {
+    0.5
 }
 fn yes() -> bool {
     true
