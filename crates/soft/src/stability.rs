@@ -67,12 +67,10 @@ fn node_stiffness(net: &Net) -> Vec<f64> {
             element::Base::Quadratic => 2.0 * net.memory(i) * 0.01,
         })
         .collect();
-    for e in net
-        .elements()
-        .filter(|e| e.law.input == element::Input::Distance)
-    {
-        let stiffness = e.law.stiffness(e.rest_length);
-        e.nodes.iter().for_each(|n| sum[*n as usize] += stiffness);
+    for (ends, input, stiffness) in net.slopes() {
+        if input == element::Input::Distance {
+            ends.iter().for_each(|n| sum[*n as usize] += stiffness);
+        }
     }
     for bend in net.bends() {
         let [i, k, j] = bend.nodes.map(|n| net.rest().position[n as usize]);
@@ -91,12 +89,11 @@ fn node_stiffness(net: &Net) -> Vec<f64> {
 pub fn safe_step(net: &Net, extra: &dyn Fn(usize) -> f64) -> f64 {
     let masses = net.masses();
     let mut damping = masses.damping().to_vec();
-    for e in net
-        .elements()
-        .filter(|e| e.law.input == element::Input::Velocity)
-    {
-        let damper = 2.0 * e.law.constant * e.law.gain[1];
-        e.nodes.iter().for_each(|n| damping[*n as usize] -= damper);
+    for (ends, input, damper) in net.slopes() {
+        if input == element::Input::Velocity {
+            ends.iter()
+                .for_each(|n| damping[*n as usize] -= 2.0 * damper);
+        }
     }
     let stiffness = node_stiffness(net);
     (0..masses.len()).fold(f64::INFINITY, |bound, i| {
@@ -246,6 +243,15 @@ impl<'a> Probe<'a> {
         for (net, nodes) in nets.iter().zip(&mut self.work) {
             nodes.copy_from(net.rest());
         }
+        // A net that was built under tension, or is driven, would move off; only what comes of the disturbance counts.
+        let still: Vec<(Vec<DVec3>, Vec<DVec3>)> = nets
+            .iter()
+            .zip(&mut self.work)
+            .map(|(net, nodes)| {
+                net.force(nodes, &field);
+                (nodes.force.clone(), nodes.torque.clone())
+            })
+            .collect();
         for (i, u) in self.unknowns.iter().enumerate() {
             let nodes = &mut self.work[u.net];
             let list = if u.turns {
@@ -259,8 +265,18 @@ impl<'a> Probe<'a> {
         // values in the second and the last quarter, because modes beat against each other.
         let (mut early, mut late) = (0.0_f64, 0.0_f64);
         for step in 0..steps {
-            for (net, nodes) in nets.iter().zip(&mut self.work) {
+            for ((net, nodes), (force, torque)) in nets.iter().zip(&mut self.work).zip(&still) {
                 net.force(nodes, &field);
+                nodes
+                    .force
+                    .iter_mut()
+                    .zip(force)
+                    .for_each(|(f, s)| *f -= *s);
+                nodes
+                    .torque
+                    .iter_mut()
+                    .zip(torque)
+                    .for_each(|(t, s)| *t -= *s);
             }
             self.hypers
                 .iter()
