@@ -292,6 +292,11 @@ impl Masses {
         self.mass.is_empty()
     }
 
+    /// True if no node has a father or a lock: the velocity of each is its own.
+    pub fn moves_freely(&self) -> bool {
+        self.alone && self.gain.iter().all(|g| *g == 0)
+    }
+
     /// Number of frames.
     pub fn frames(&self) -> usize {
         self.rigid.len()

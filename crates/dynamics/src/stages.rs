@@ -107,6 +107,7 @@ fn keep(kept: &mut Nodes, share: &Nodes) {
     kept.velocity.clone_from(&share.velocity);
     kept.orientation.clone_from(&share.orientation);
     kept.spin.clone_from(&share.spin);
+    kept.flow.clone_from(&share.flow);
     kept.force.clone_from(&share.force);
     kept.torque.clone_from(&share.torque);
 }
@@ -117,6 +118,7 @@ fn restore(share: &mut Nodes, start: &Nodes) {
     share.velocity.copy_from_slice(&start.velocity);
     share.orientation.copy_from_slice(&start.orientation);
     share.spin.copy_from_slice(&start.spin);
+    share.flow.copy_from_slice(&start.flow);
     share.force.copy_from_slice(&start.force);
     share.torque.copy_from_slice(&start.torque);
 }

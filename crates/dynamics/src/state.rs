@@ -29,6 +29,8 @@ pub struct Nodes {
     pub orientation: Vec<DQuat>,
     /// Angular velocity of each frame, rad/s, along the world's axes; a frame's own, like `velocity`.
     pub spin: Vec<DVec3>,
+    /// What elements that yield remember: how far each has flown, m. Empty if none does.
+    pub flow: Vec<f64>,
     /// Forces gathered in this substep, N. Written by `force`, read by `aim` and `advance`.
     #[serde(skip)]
     pub force: Vec<DVec3>,
@@ -38,6 +40,9 @@ pub struct Nodes {
     /// Velocity of each node with all that carries it, m/s; for elements that need it.
     #[serde(skip)]
     pub carried: Vec<DVec3>,
+    /// What families of nodes hand their fathers, force (N) and moment (N·m); whoever needs it sizes it.
+    #[serde(skip)]
+    pub pulls: Vec<[DVec3; 2]>,
     /// Frames that touch something in this substep. They drift by their new velocity, so that what rests on something is at
     /// rest when the substep ends.
     #[serde(skip)]
@@ -107,6 +112,7 @@ impl Nodes {
         self.velocity.clone_from(&other.velocity);
         self.orientation.clone_from(&other.orientation);
         self.spin.clone_from(&other.spin);
+        self.flow.clone_from(&other.flow);
         self.make_ready();
     }
 }

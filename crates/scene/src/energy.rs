@@ -34,7 +34,7 @@ impl Simulation {
             if let Some(net) = self.model.net(matter) {
                 energy.kinetic += net.kinetic_energy(nodes);
                 energy.gravity += net.gravity_energy(nodes, self.model.gravity);
-                energy.elastic += net.elastic_energy(nodes);
+                energy.elastic += net.elastic_energy(nodes, self.state.time);
             } else if !self.model.matters[m].is_prescribed() {
                 let masses = self.model.matters[m].masses();
                 let start = &self.model.start[m].position;

@@ -332,9 +332,9 @@ impl Group {
                     let member = members.get(share.checked_sub(first)?)?;
                     stage.model.net(*member)
                 };
-                let now = self
-                    .gauge
-                    .bound(&net, &mut self.nodes, &self.hypers, stage.slot);
+                let now =
+                    self.gauge
+                        .bound(&net, &mut self.nodes, &self.hypers, stage.slot, stage.time);
                 now.min(0.9 * exact)
             }
         };

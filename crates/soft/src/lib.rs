@@ -12,7 +12,7 @@ pub mod net;
 pub mod primitive;
 pub mod stability;
 
-pub use element::{Base, Element, Input, Law};
+pub use element::{Active, Base, Drive, Element, Input, Law, Piece, Pieces, Plastic, Signal};
 pub use hyper::Hyper;
 pub use net::{Net, NetError, NetParts, NodeFlags};
 pub use primitive::{Material, NetKind};

@@ -71,12 +71,10 @@ fn node_stiffness(net: &Net) -> Vec<f64> {
             element::Base::Quadratic => 2.0 * net.memory(i) * 0.01,
         })
         .collect();
-    for e in net
-        .elements()
-        .filter(|e| e.law.input == element::Input::Distance)
-    {
-        let stiffness = e.law.stiffness(e.rest_length);
-        e.nodes.iter().for_each(|n| sum[*n as usize] += stiffness);
+    for (ends, input, stiffness) in net.slopes() {
+        if input == element::Input::Distance {
+            ends.iter().for_each(|n| sum[*n as usize] += stiffness);
+        }
     }
     for bend in net.bends() {
         let [i, k, j] = bend.nodes.map(|n| net.rest().position[n as usize]);
@@ -95,12 +93,11 @@ fn node_stiffness(net: &Net) -> Vec<f64> {
 pub fn safe_step(net: &Net, extra: &dyn Fn(usize) -> f64) -> f64 {
     let masses = net.masses();
     let mut damping = masses.damping().to_vec();
-    for e in net
-        .elements()
-        .filter(|e| e.law.input == element::Input::Velocity)
-    {
-        let damper = 2.0 * e.law.constant * e.law.gain[1];
-        e.nodes.iter().for_each(|n| damping[*n as usize] -= damper);
+    for (ends, input, damper) in net.slopes() {
+        if input == element::Input::Velocity {
+            ends.iter()
+                .for_each(|n| damping[*n as usize] -= 2.0 * damper);
+        }
     }
     let stiffness = node_stiffness(net);
     let integrator = masses.integrator();
@@ -174,7 +171,7 @@ pub struct Gauge {
 }
 
 impl Gauge {
-    /// The bound of coupled nets, s. `net` gives the net of each of `nodes`, none for other matter; `slot` says where a matter's
+    /// The bound of coupled nets at `time` s, s. `net` gives the net of each of `nodes`, none for other matter; `slot` says where a matter's
     /// share is.
     pub fn bound<'a>(
         &mut self,
@@ -182,12 +179,13 @@ impl Gauge {
         nodes: &mut [Nodes],
         hypers: &[Hyper],
         slot: &[u32],
+        time: f64,
     ) -> f64 {
         let mut bound = f64::INFINITY;
         self.sums.resize_with(nodes.len(), Vec::new);
         for (k, nodes) in nodes.iter_mut().enumerate() {
             if let Some(net) = net(k) {
-                bound = bound.min(present_stiffness(net, nodes, &mut self.sums[k]));
+                bound = bound.min(present_stiffness(net, nodes, time, &mut self.sums[k]));
             }
         }
         for h in hypers {
@@ -224,7 +222,7 @@ impl Gauge {
 
 /// Writes the stiffness at every node as the net is now; returns the step in which no spring's ends move farther than
 /// [`NEAR`] of its length, s.
-fn present_stiffness(net: &Net, nodes: &mut Nodes, sums: &mut Vec<f64>) -> f64 {
+fn present_stiffness(net: &Net, nodes: &mut Nodes, time: f64, sums: &mut Vec<f64>) -> f64 {
     let masses = net.masses();
     masses.carry_velocities(nodes);
     sums.clear();
@@ -236,21 +234,18 @@ fn present_stiffness(net: &Net, nodes: &mut Nodes, sums: &mut Vec<f64>) -> f64 {
         }
     }));
     let mut bound = f64::INFINITY;
-    for e in net
-        .elements()
-        .filter(|e| e.law.input == element::Input::Distance)
-    {
+    for (i, e) in net.elements().enumerate() {
+        if e.law.input != element::Input::Distance {
+            continue;
+        }
         let [a, b] = e.nodes.map(|n| n as usize);
         let length = nodes.position[a].distance(nodes.position[b]);
         let near = NEAR * length.max(e.rest_length).max(1e-6);
         let speed = (nodes.carried[a] - nodes.carried[b]).length();
         bound = bound.min(near / speed.max(1e-12));
-        let tension = |l: f64| element::spring_tension(l.max(0.0), e.rest_length, &e.law);
-        let (short, now, long) = (
-            tension(length - near),
-            tension(length),
-            tension(length + near),
-        );
+        let (stretch, bias) = net.stretch(nodes, i, time);
+        let tension = |more: f64| e.law.tension(stretch + more) + bias;
+        let (short, now, long) = (tension(-near), tension(0.0), tension(near));
         let slope = ((long - now) / near).max((now - short) / near);
         // Across its line a spring under tension holds like a string.
         let across = long / length.max(1e-6);
@@ -428,6 +423,15 @@ impl<'a> Probe<'a> {
         for (net, nodes) in nets.iter().zip(&mut self.work) {
             nodes.copy_from(net.rest());
         }
+        // A net that was built under tension, or is driven, would move off; only what comes of the disturbance counts.
+        let still: Vec<(Vec<DVec3>, Vec<DVec3>)> = nets
+            .iter()
+            .zip(&mut self.work)
+            .map(|(net, nodes)| {
+                net.force(nodes, &field);
+                (nodes.force.clone(), nodes.torque.clone())
+            })
+            .collect();
         for (i, u) in self.unknowns.iter().enumerate() {
             let nodes = &mut self.work[u.net];
             let list = if u.turns {
@@ -458,8 +462,14 @@ impl<'a> Probe<'a> {
                 &mut self.work,
                 h,
                 |work, _| {
-                    for (net, nodes) in nets.iter().zip(work.iter_mut()) {
+                    for ((net, nodes), (force, torque)) in
+                        nets.iter().zip(work.iter_mut()).zip(&still)
+                    {
                         net.force(nodes, &field);
+                        let forces = nodes.force.iter_mut().zip(force);
+                        forces.for_each(|(f, s)| *f -= *s);
+                        let torques = nodes.torque.iter_mut().zip(torque);
+                        torques.for_each(|(t, s)| *t -= *s);
                     }
                     hypers.iter().for_each(|x| x.give_back(work, &slot));
                 },
