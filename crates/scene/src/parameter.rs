@@ -32,6 +32,23 @@ pub struct Parameter {
     pub choices: &'static [&'static str],
 }
 
+impl Parameter {
+    /// Why it can't have a value whatever the others are; none if it can.
+    pub(crate) fn objection(&self, value: f64) -> Option<String> {
+        let (least, greatest) = (self.least, self.greatest);
+        if !(least..=greatest).contains(&value) {
+            return Some(format!(
+                "{value} does not lie between {least} and {greatest}"
+            ));
+        }
+        let whole = self.choices.is_empty() || value == trocar_math::real::floor(value);
+        (!whole).then(|| {
+            let last = self.choices.len() - 1;
+            format!("it is one of the whole numbers 0 to {last}")
+        })
+    }
+}
+
 /// A wish to change a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Change {
@@ -475,17 +492,7 @@ impl Simulation {
                 self.parameters.len()
             ));
         };
-        let (least, greatest) = (parameter.least, parameter.greatest);
-        if !(least..=greatest).contains(&value) {
-            return Some(format!(
-                "{value} does not lie between {least} and {greatest}"
-            ));
-        }
-        let whole = parameter.choices.is_empty() || value == trocar_math::real::floor(value);
-        (!whole).then(|| {
-            let last = parameter.choices.len() - 1;
-            format!("it is one of the whole numbers 0 to {last}")
-        })
+        parameter.objection(value)
     }
 
     /// Gives parameters their values, all or none; the values are within range.
