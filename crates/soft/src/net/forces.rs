@@ -19,6 +19,8 @@ const WORTH_A_CREW: usize = 4096;
 struct Family {
     nodes: Range<usize>,
     father: Option<u32>,
+    /// True if anything comes of their shape memory: for them, or for their father.
+    draws: bool,
 }
 
 /// Who carries whom, chunk by chunk.
@@ -30,7 +32,7 @@ pub(super) struct Families {
 }
 
 impl Families {
-    pub fn new(masses: &Masses, chunk: usize) -> Self {
+    pub fn new(masses: &Masses, memory: &[f64], chunk: usize) -> Self {
         let mut families = Self::default();
         for first in (0..masses.len()).step_by(chunk) {
             let begin = families.list.len();
@@ -42,8 +44,12 @@ impl Families {
                     _ => families.list.push(Family {
                         nodes: i..i + 1,
                         father,
+                        draws: father.is_some(),
                     }),
                 }
+            }
+            for family in &mut families.list[begin..] {
+                family.draws |= memory[family.nodes.clone()].iter().any(|m| *m > 0.0);
             }
             families.chunks.push(begin..families.list.len());
         }
@@ -168,7 +174,8 @@ impl Net {
         }
         if reading.memory {
             let families = &self.families.list[self.families.chunks[c].clone()];
-            for (family, pull) in families.iter().zip(share.pulls.iter_mut()) {
+            let drawn = families.iter().zip(share.pulls.iter_mut());
+            for (family, pull) in drawn.filter(|(family, _)| family.draws) {
                 let begin = family.nodes.start - first;
                 let force = &mut share.force[begin..begin + family.nodes.len()];
                 *pull = self.memory_forces(family, force, reading);
