@@ -19,7 +19,7 @@
 //! unless they touch something: then the new velocity moves them, as it does nodes.
 
 use crate::{
-    Integrator, Nodes, Point, Rigid,
+    Crew, Integrator, Nodes, Point, Rigid,
     rigid::{Motion, Turning},
 };
 use glam::{DMat3, DQuat, DVec3};
@@ -361,25 +361,12 @@ impl Masses {
         }
     }
 
-    /// Writes the velocity of every node, carried motion included, to [`Nodes::carried`].
-    pub fn carry_velocities(&self, nodes: &mut Nodes) {
-        let frames = self.rigid.len();
-        for z in 0..frames {
+    /// Writes the velocity of every node, carried motion included, to [`Nodes::carried`]; with the help of a crew, if one is free.
+    pub fn carry_velocities(&self, nodes: &mut Nodes, crew: Option<&Crew>) {
+        for z in 0..self.rigid.len() {
             nodes.carried[z] = self.node_velocity(nodes, z);
         }
-        let mut start = frames;
-        for (end, father) in &self.families {
-            let f = *father as usize;
-            let (origin, velocity, spin) = match nodes.position.get(f) {
-                Some(origin) => (*origin, nodes.carried[f], self.frame_spin(nodes, f)),
-                None => (DVec3::ZERO, DVec3::ZERO, DVec3::ZERO),
-            };
-            for i in start..*end {
-                let arm = nodes.position[i] - origin;
-                nodes.carried[i] = self.gained(i, nodes.velocity[i] + velocity + spin.cross(arm));
-            }
-            start = *end;
-        }
+        self.carry_points(nodes, crew);
     }
 
     /// Spin of a frame, carried motion included, rad/s.
@@ -460,7 +447,7 @@ impl Masses {
                     i,
                     h,
                     self.integrator,
-                    &Carrier::of(nodes, self.father[i]),
+                    &Carrier::of(&nodes.position, &nodes.ahead, self.father[i]),
                 )
                 .0
             }
@@ -470,17 +457,30 @@ impl Masses {
     /// Moves everything by `h` seconds. False if a number is no longer finite or a node has left
     /// the world.
     pub fn advance(&self, nodes: &mut Nodes, h: f64) -> bool {
-        self.move_all(nodes, h, self.integrator)
+        self.move_all(nodes, h, self.integrator, None)
     }
 
-    #[inline]
-    fn move_all(&self, nodes: &mut Nodes, h: f64, scheme: Integrator) -> bool {
-        let frames = self.rigid.len();
+    /// [`advance`](Self::advance) with the help of a crew; the result is the same to the last bit.
+    pub fn advance_by(&self, nodes: &mut Nodes, h: f64, crew: &Crew) -> bool {
+        self.move_all(nodes, h, self.integrator, Some(crew))
+    }
+
+    fn move_all(&self, nodes: &mut Nodes, h: f64, scheme: Integrator, crew: Option<&Crew>) -> bool {
+        let points = if scheme.is_plain() && self.old == 0.0 && self.ground.is_none() {
+            self.move_points(nodes, h, crew)
+        } else {
+            self.move_points_by(nodes, h, scheme)
+        };
+        self.move_frames(nodes) && points
+    }
+
+    /// Moves all points by any scheme, one after the other.
+    fn move_points_by(&self, nodes: &mut Nodes, h: f64, scheme: Integrator) -> bool {
         // Any NaN or infinity makes the sum one; the extent catches runaway numbers.
         let (mut sum, mut extent) = (DVec3::ZERO, DVec3::ZERO);
-        let mut start = frames;
+        let mut start = self.rigid.len();
         for (end, father) in &self.families {
-            let carrier = Carrier::of(nodes, *father);
+            let carrier = Carrier::of(&nodes.position, &nodes.ahead, *father);
             for i in start..*end {
                 let (position, velocity) = self.next_point(nodes, i, h, scheme, &carrier);
                 nodes.position[i] = position;
@@ -490,7 +490,13 @@ impl Masses {
             }
             start = *end;
         }
-        for z in 0..frames {
+        sum.is_finite() && extent.max_element() < WORLD_RADIUS
+    }
+
+    /// Puts all frames where they were planned to be.
+    fn move_frames(&self, nodes: &mut Nodes) -> bool {
+        let (mut sum, mut extent) = (DVec3::ZERO, DVec3::ZERO);
+        for z in 0..self.rigid.len() {
             let next = nodes.ahead[z];
             nodes.position[z] = next.position;
             nodes.velocity[z] = next.velocity;
@@ -509,7 +515,7 @@ impl Masses {
         for z in 0..self.rigid.len() {
             self.plan_frame(nodes, z, h, scheme);
         }
-        self.move_all(nodes, h, scheme);
+        self.move_all(nodes, h, scheme, None);
     }
 
     /// ∂ preview(`a`) / ∂ impulse(`b`), m/(N·s): the derivative of the scheme above.
@@ -635,13 +641,19 @@ impl Masses {
     /// New own velocity before it is turned or locked (3.67).
     #[inline(always)]
     fn next_velocity(&self, nodes: &Nodes, i: usize, h: f64, scheme: Integrator) -> DVec3 {
-        let m = self.mass[i];
         if scheme.is_plain() {
-            return (nodes.velocity[i] * m + nodes.force[i] * h)
-                * (1.0 / (m + self.damping[i] * h));
+            return self.next_velocity_of(i, nodes.velocity[i], nodes.force[i], h);
         }
+        let m = self.mass[i];
         let c = scheme.coefficients(m, self.damping[i], h);
         (nodes.velocity[i] * m + nodes.force[i] * h) * c.gain
+    }
+
+    /// (3.67) for a node with `velocity` under `force`.
+    #[inline(always)]
+    fn next_velocity_of(&self, i: usize, velocity: DVec3, force: DVec3, h: f64) -> DVec3 {
+        let m = self.mass[i];
+        (velocity * m + force * h) * (1.0 / (m + self.damping[i] * h))
     }
 
     /// The velocity a node moves by when its own will be `next`.
@@ -688,7 +700,25 @@ impl Masses {
     ) -> (DVec3, DVec3) {
         let velocity = self.next_velocity(nodes, i, h, scheme);
         let drift = self.drift(nodes, i, velocity, h, scheme);
-        let position = nodes.position[i];
+        let (mut next, mut velocity) =
+            self.carried_to(i, nodes.position[i], velocity, drift, h, carrier);
+        if let Some(ground) = self.ground {
+            stand(ground, &mut next, &mut velocity, h);
+        }
+        (next, velocity)
+    }
+
+    /// Where a point comes, and its own velocity then: moved by `drift`, carried and locked.
+    #[inline(always)]
+    fn carried_to(
+        &self,
+        i: usize,
+        position: DVec3,
+        velocity: DVec3,
+        drift: DVec3,
+        h: f64,
+        carrier: &Carrier,
+    ) -> (DVec3, DVec3) {
         let (next, velocity) = match carrier.turn {
             None => (position + drift * h, velocity),
             Some(turn) => (
@@ -696,17 +726,19 @@ impl Masses {
                 turn * velocity,
             ),
         };
-        let (mut next, mut velocity) = match self.gain[i] {
+        self.locked(i, position, next, velocity)
+    }
+
+    /// What the lock of a point leaves of its way from `position` to `next`, and of its velocity.
+    #[inline(always)]
+    fn locked(&self, i: usize, position: DVec3, next: DVec3, velocity: DVec3) -> (DVec3, DVec3) {
+        match self.gain[i] {
             0 => (next, velocity),
             code => {
                 let gain = self.gains[code as usize];
                 (position + gain * (next - position), gain * velocity)
             }
-        };
-        if let Some(ground) = self.ground {
-            stand(ground, &mut next, &mut velocity, h);
         }
-        (next, velocity)
     }
 
     #[inline]
@@ -739,10 +771,10 @@ struct Carrier {
 
 impl Carrier {
     #[inline]
-    fn of(nodes: &Nodes, father: u32) -> Self {
-        match nodes.ahead.get(father as usize) {
+    fn of(position: &[DVec3], ahead: &[Motion], father: u32) -> Self {
+        match ahead.get(father as usize) {
             Some(ahead) => Self {
-                from: nodes.position[father as usize],
+                from: position[father as usize],
                 shift: ahead.position,
                 turn: Some(ahead.turn),
             },
@@ -762,5 +794,6 @@ struct Moved {
     turn: DMat3,
 }
 
+mod points;
 #[cfg(test)]
 mod tests;

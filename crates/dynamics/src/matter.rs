@@ -90,4 +90,10 @@ pub trait Matter: std::any::Any + Send + Sync {
     fn advance(&self, nodes: &mut Nodes, h: f64) -> bool {
         self.masses().advance(nodes, h)
     }
+
+    /// [`advance`](Self::advance) with the help of a crew, like [`force_by`](Self::force_by).
+    fn advance_by(&self, nodes: &mut Nodes, h: f64, crew: &Crew) -> bool {
+        let _ = crew;
+        self.advance(nodes, h)
+    }
 }

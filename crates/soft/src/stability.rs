@@ -250,7 +250,7 @@ impl Gauge {
 /// [`NEAR`] of its length, s.
 fn present_stiffness(net: &Net, nodes: &mut Nodes, time: f64, sums: &mut Vec<f64>) -> f64 {
     let masses = net.masses();
-    masses.carry_velocities(nodes);
+    masses.carry_velocities(nodes, None);
     sums.clear();
     sums.extend((0..nodes.len()).map(|i| match net.memory_base() {
         element::Base::Linear => net.memory(i),

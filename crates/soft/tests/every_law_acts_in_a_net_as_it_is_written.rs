@@ -538,3 +538,34 @@ fn a_net_under_tension_or_driven_is_judged_by_how_it_would_grow_not_by_how_it_mo
     );
     assert!(strong.safe <= strong.exact && weak.safe <= weak.exact);
 }
+
+/// Energy of a tangle of springs at the start and at the end of half a second, J.
+fn energies(law: impl Fn(usize) -> Law) -> [f64; 2] {
+    let net = Net::new(tangle(40, law)).unwrap();
+    let mut nodes = [stirred(&net)];
+    nodes[0].flow.fill(0.0);
+    let energy = |nodes: &Nodes| net.kinetic_energy(nodes) + net.elastic_energy(nodes, 0.0);
+    let before = energy(&nodes[0]);
+    let h = 0.005 * net.stable_step();
+    let nets = boxed(net.clone());
+    for _ in 0..(0.5 / h) as usize {
+        assert!(step(&nets, &mut nodes, &[], &REST, h));
+    }
+    [before, energy(&nodes[0])]
+}
+
+#[test]
+fn springs_of_every_law_keep_their_energy_and_what_yields_loses_some() {
+    let springs: Vec<Law> = laws()
+        .into_iter()
+        .filter(|l| l.input == Input::Distance && l.plastic.is_none())
+        .collect();
+    let [before, after] = energies(|e| springs[e % springs.len()]);
+    assert!((after / before - 1.0).abs() < 0.01, "{before} {after}");
+    let yielding = Law {
+        plastic: Some(Plastic::new(0.02, 0.1)),
+        ..Law::spring(5.0)
+    };
+    let [before, after] = energies(|_| yielding);
+    assert!(after < 0.9 * before, "{before} {after}");
+}

@@ -194,7 +194,7 @@ fn velocity_is_the_rate_at_which_a_point_moves() {
 #[test]
 fn velocities_of_all_nodes_at_once_are_those_of_each() {
     let (masses, mut nodes) = family();
-    masses.carry_velocities(&mut nodes);
+    masses.carry_velocities(&mut nodes, None);
     for i in 0..nodes.len() {
         assert!((nodes.carried[i] - masses.node_velocity(&nodes, i)).length() < 1e-15);
     }

@@ -5,10 +5,11 @@ use super::{
     schedule::{MOST_CHUNKS, Schedule},
     sweep::{View, sweep},
 };
-use crate::element;
+use crate::element::{self, Base};
 use glam::{DMat3, DQuat, DVec3};
 use std::ops::Range;
 use trocar_dynamics::{Crew, Field, Masses, Matter, MatterId, Nodes};
+use trocar_math::{Four, f64x4, four::LANES};
 
 /// Nets with fewer nodes than this are not worth a second thread: handing work over costs microseconds.
 const WORTH_A_CREW: usize = 4096;
@@ -18,6 +19,8 @@ const WORTH_A_CREW: usize = 4096;
 struct Family {
     nodes: Range<usize>,
     father: Option<u32>,
+    /// True if anything comes of their shape memory: for them, or for their father.
+    draws: bool,
 }
 
 /// Who carries whom, chunk by chunk.
@@ -29,7 +32,7 @@ pub(super) struct Families {
 }
 
 impl Families {
-    pub fn new(masses: &Masses, chunk: usize) -> Self {
+    pub fn new(masses: &Masses, memory: &[f64], chunk: usize) -> Self {
         let mut families = Self::default();
         for first in (0..masses.len()).step_by(chunk) {
             let begin = families.list.len();
@@ -41,8 +44,12 @@ impl Families {
                     _ => families.list.push(Family {
                         nodes: i..i + 1,
                         father,
+                        draws: father.is_some(),
                     }),
                 }
+            }
+            for family in &mut families.list[begin..] {
+                family.draws |= memory[family.nodes.clone()].iter().any(|m| *m > 0.0);
             }
             families.chunks.push(begin..families.list.len());
         }
@@ -94,7 +101,7 @@ impl Net {
         let Schedule { chunk, .. } = self.schedule;
         let carries = self.schedule.has_dampers && !self.unbound;
         if carries {
-            self.masses.carry_velocities(nodes);
+            self.masses.carry_velocities(nodes, crew);
         }
         // Grows once, in the first substep.
         nodes
@@ -167,7 +174,8 @@ impl Net {
         }
         if reading.memory {
             let families = &self.families.list[self.families.chunks[c].clone()];
-            for (family, pull) in families.iter().zip(share.pulls.iter_mut()) {
+            let drawn = families.iter().zip(share.pulls.iter_mut());
+            for (family, pull) in drawn.filter(|(family, _)| family.draws) {
                 let begin = family.nodes.start - first;
                 let force = &mut share.force[begin..begin + family.nodes.len()];
                 *pull = self.memory_forces(family, force, reading);
@@ -185,34 +193,58 @@ impl Net {
         reading: &Reading<'_>,
     ) -> [DVec3; 2] {
         let range = family.nodes.clone();
-        let Some(f) = family.father.map(|f| f as usize) else {
-            let nodes = reading.view.position[range.clone()]
-                .iter()
-                .zip(&self.base[range.clone()])
-                .zip(&self.memory[range])
-                .zip(force);
-            for (((position, base), constant), force) in nodes {
-                *force += element::memory_force(*position - *base, *constant, self.memory_base);
-            }
-            return [DVec3::ZERO; 2];
+        let father = family.father.map(|f| f as usize);
+        let (origin, axes) = match father {
+            Some(f) => (
+                reading.view.position[f],
+                DMat3::from_quat(reading.orientation[f]),
+            ),
+            None => (DVec3::ZERO, DMat3::IDENTITY),
         };
-        let (origin, axes) = (
-            reading.view.position[f],
-            DMat3::from_quat(reading.orientation[f]),
+        let (position, velocity) = (
+            &reading.view.position[range.clone()],
+            &reading.velocity[range.clone()],
         );
-        let nodes = reading.view.position[range.clone()]
-            .iter()
-            .zip(&reading.velocity[range.clone()])
-            .zip(&self.base[range.clone()])
-            .zip(&self.memory[range.clone()])
-            .zip(&self.masses.damping()[range])
-            .zip(force);
-        let (mut pull, mut moment) = (DVec3::ZERO, DVec3::ZERO);
-        for (((((position, velocity), base), constant), damping), force) in nodes {
-            let arm = *position - origin;
-            let drawn = element::memory_force(arm - axes * *base, *constant, self.memory_base);
+        let (base, memory) = (&self.base[range.clone()], &self.memory[range.clone()]);
+        let damping = &self.masses.damping()[range];
+        let (mut pull, mut moment) = (Four::ZERO, Four::ZERO);
+        let (fours, rest) = force.as_chunks_mut::<LANES>();
+        let nodes = fours
+            .iter_mut()
+            .zip(position.as_chunks::<LANES>().0)
+            .zip(velocity.as_chunks::<LANES>().0)
+            .zip(base.as_chunks::<LANES>().0)
+            .zip(memory.as_chunks::<LANES>().0)
+            .zip(damping.as_chunks::<LANES>().0);
+        for (((((force, position), velocity), base), memory), damping) in nodes {
+            let arm = Four::load(position) - Four::splat(origin);
+            let base = Four::load(base);
+            let base = if father.is_some() {
+                base.turned(&axes)
+            } else {
+                base
+            };
+            let apart = arm - base;
+            let constant = match self.memory_base {
+                Base::Linear => f64x4::new(*memory),
+                Base::Quadratic => f64x4::new(*memory) * apart.length(),
+            };
+            let drawn = apart.times(-constant);
+            (Four::load(force) + drawn).store(force);
+            if father.is_some() {
+                let given = drawn - Four::load(velocity).times(f64x4::new(*damping));
+                pull -= given;
+                moment -= arm.cross(given);
+            }
+        }
+        let (mut pull, mut moment) = (pull.sum(), moment.sum());
+        let done = position.len() - rest.len();
+        for (k, force) in rest.iter_mut().enumerate() {
+            let i = done + k;
+            let arm = position[i] - origin;
+            let drawn = element::memory_force(arm - axes * base[i], memory[i], self.memory_base);
             *force += drawn;
-            let given = drawn - *velocity * *damping;
+            let given = drawn - velocity[i] * damping[i];
             pull -= given;
             moment -= arm.cross(given);
         }
@@ -297,6 +329,12 @@ impl Matter for Net {
 
     fn advance(&self, nodes: &mut Nodes, h: f64) -> bool {
         let sound = self.masses.advance(nodes, h);
+        self.settle(nodes);
+        sound
+    }
+
+    fn advance_by(&self, nodes: &mut Nodes, h: f64, crew: &Crew) -> bool {
+        let sound = self.masses.advance_by(nodes, h, crew);
         self.settle(nodes);
         sound
     }

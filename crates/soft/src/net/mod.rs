@@ -95,7 +95,7 @@ impl Net {
         }
         let schedule = Schedule::new(count, &links);
         let mut net = Self {
-            families: forces::Families::new(&masses, schedule.chunk),
+            families: forces::Families::new(&masses, &parts.memory, schedule.chunk),
             unbound: masses.moves_freely(),
             masses,
             weights: parts.nodes.iter().map(|n| n.mass).collect(),

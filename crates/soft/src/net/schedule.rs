@@ -4,30 +4,19 @@
 //! on by any thread in any order, and the sums are the same to the last bit. An element within a chunk is worked out once, for both
 //! of its nodes; one that joins two chunks is worked out in each. Chunks depend on the net alone, never on threads.
 //!
-//! Within a chunk, elements of one law that begin at one node make blocks of four, a lane for each. Which of its two nodes an element begins
+//! Within a chunk, elements of one kind that begin at one node make blocks of four, a lane for each. Which of its two nodes an element begins
 //! at is free: the one with fewer, so that few lanes stay empty. A linear damper beside a spring is worked out along with it.
 
 use super::links::Links;
 use crate::element::Input;
 use std::ops::Range;
-
-/// Lanes of a block.
-pub(super) const LANES: usize = 4;
+use trocar_math::four::LANES;
 
 /// There are never more chunks: what a thread needs for each stands on the stack.
 pub(super) const MOST_CHUNKS: usize = 64;
 
 /// Nodes of a chunk, at least: what they need is half of a common second-level cache, and their rim is thin.
 const CHUNK: usize = 2048;
-
-/// Elements that begin at one node. An empty lane has the node itself as its other end and a constant of zero.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Block {
-    pub node: u32,
-    pub other: [u32; LANES],
-    pub rest: [f64; LANES],
-    pub constant: [f64; LANES],
-}
 
 /// What all elements of a run have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -47,6 +36,9 @@ pub(super) struct Kind {
 pub(super) struct Run {
     pub kind: Kind,
     pub blocks: Range<usize>,
+    /// The constants of the elements and of the dampers beside them, if they are the same for all: then they need not be
+    /// fetched for each.
+    pub uniform: Option<[f64; 2]>,
 }
 
 /// The order.
@@ -57,10 +49,18 @@ pub(super) struct Schedule {
     /// Runs of each chunk, as ranges of `runs`.
     pub chunks: Vec<Range<usize>>,
     pub runs: Vec<Run>,
-    pub blocks: Vec<Block>,
-    /// For each block the constants of the dampers beside its elements, N·s/m.
+    /// For each block the node at which its elements begin.
+    pub node: Vec<u32>,
+    /// The other ends of its elements. An empty lane has the node itself there, at no distance and with no
+    /// velocity, so that nothing comes of it.
+    pub other: Vec<[u32; LANES]>,
+    /// Rest lengths, m.
+    pub rest: Vec<[f64; LANES]>,
+    /// Constants.
+    pub constant: Vec<[f64; LANES]>,
+    /// Constants of the dampers beside them, N·s/m.
     pub damping: Vec<[f64; LANES]>,
-    /// For each block its elements; of an empty lane any.
+    /// Which elements they are; of an empty lane any.
     pub source: Vec<[u32; LANES]>,
     /// True if some element asks for velocities.
     pub has_dampers: bool,
@@ -68,7 +68,6 @@ pub(super) struct Schedule {
 
 /// An element as one chunk sees it.
 struct Seen {
-    chunk: u32,
     kind: Kind,
     node: u32,
     other: u32,
@@ -85,12 +84,13 @@ impl Schedule {
             has_dampers: links.laws.iter().any(|l| l.input == Input::Velocity),
             ..Self::default()
         };
-        let mut seen = schedule.see(nodes, links);
-        seen.sort_by_key(|s| (s.chunk, s.kind, s.node, s.other, s.element));
+        let chunk_of = |s: &Seen| s.node as usize / chunk;
+        let mut seen = see(nodes, chunk, links);
+        seen.sort_by_key(|s| (chunk_of(s), s.kind, s.node, s.other, s.element));
         for c in 0..nodes.div_ceil(chunk) {
             let begin = schedule.runs.len();
-            let ours = seen.partition_point(|s| (s.chunk as usize) < c)
-                ..seen.partition_point(|s| (s.chunk as usize) <= c);
+            let ours = seen.partition_point(|s| chunk_of(s) < c)
+                ..seen.partition_point(|s| chunk_of(s) <= c);
             for run in seen[ours].chunk_by(|a, b| a.kind == b.kind) {
                 schedule.add_run(run, links);
             }
@@ -99,82 +99,78 @@ impl Schedule {
         schedule
     }
 
-    /// All elements, from the chunks that need them.
-    fn see(&self, nodes: usize, links: &Links) -> Vec<Seen> {
-        let beside = Beside::new(links);
-        let mut begun = vec![0_u32; nodes];
-        let mut seen = Vec::with_capacity(links.len());
-        for i in 0..links.len() {
-            if beside.joined[i] {
-                continue;
-            }
-            let [a, b] = links.ends[i];
-            let chunk_of = |node: u32| (node as usize / self.chunk) as u32;
-            let mut add = |node: u32, other: u32, both: bool| {
-                seen.push(Seen {
-                    chunk: chunk_of(node),
-                    kind: Kind {
-                        law: links.law[i],
-                        drive: links.drive(i),
-                        damped: beside.damping[i] > 0.0,
-                        both,
-                    },
-                    node,
-                    other,
-                    element: i as u32,
-                    damping: beside.damping[i],
-                });
-            };
-            if chunk_of(a) == chunk_of(b) {
-                let (a, b) = (a.min(b), a.max(b));
-                let (from, to) = if begun[b as usize] < begun[a as usize] {
-                    (b, a)
-                } else {
-                    (a, b)
-                };
-                begun[from as usize] += 1;
-                add(from, to, true);
-            } else {
-                add(a, b, false);
-                add(b, a, false);
-            }
-        }
-        seen
-    }
-
     fn add_run(&mut self, run: &[Seen], links: &Links) {
         let Some(first) = run.first() else {
             return;
         };
-        let begin = self.blocks.len();
+        let constants = |s: &Seen| [links.constant[s.element as usize], s.damping];
+        let same = run.iter().all(|s| constants(s) == constants(first));
+        let begin = self.node.len();
         for star in run.chunk_by(|a, b| a.node == b.node) {
-            for four in star.chunks(LANES) {
-                let node = four[0].node;
-                let mut block = Block {
-                    node,
-                    other: [node; LANES],
-                    rest: [0.0; LANES],
-                    constant: [0.0; LANES],
-                };
-                let (mut damping, mut source) = ([0.0; LANES], [four[0].element; LANES]);
-                for (lane, s) in four.iter().enumerate() {
-                    let e = s.element as usize;
-                    block.other[lane] = s.other;
-                    block.rest[lane] = links.rest_length[e];
-                    block.constant[lane] = links.constant[e];
-                    damping[lane] = s.damping;
-                    source[lane] = s.element;
-                }
-                self.blocks.push(block);
-                self.damping.push(damping);
-                self.source.push(source);
-            }
+            star.chunks(LANES)
+                .for_each(|four| self.add_block(four, links));
         }
         self.runs.push(Run {
             kind: first.kind,
-            blocks: begin..self.blocks.len(),
+            blocks: begin..self.node.len(),
+            uniform: same.then(|| constants(first)),
         });
     }
+
+    fn add_block(&mut self, four: &[Seen], links: &Links) {
+        let mut other = [four[0].node; LANES];
+        let (mut rest, mut constant, mut damping) = ([0.0; LANES], [0.0; LANES], [0.0; LANES]);
+        let mut source = [four[0].element; LANES];
+        for (lane, s) in four.iter().enumerate() {
+            let e = s.element as usize;
+            other[lane] = s.other;
+            rest[lane] = links.rest_length[e];
+            constant[lane] = links.constant[e];
+            damping[lane] = s.damping;
+            source[lane] = s.element;
+        }
+        self.node.push(four[0].node);
+        self.other.push(other);
+        self.rest.push(rest);
+        self.constant.push(constant);
+        self.damping.push(damping);
+        self.source.push(source);
+    }
+}
+
+/// All elements, from the chunks that need them.
+fn see(nodes: usize, chunk: usize, links: &Links) -> Vec<Seen> {
+    let beside = Beside::new(links);
+    let mut begun = vec![0_u32; nodes];
+    let mut seen = Vec::with_capacity(links.len());
+    for i in (0..links.len()).filter(|i| !beside.joined[*i]) {
+        let mut add = |node: u32, other: u32, both: bool| {
+            seen.push(Seen {
+                kind: Kind {
+                    law: links.law[i],
+                    drive: links.drive(i),
+                    damped: beside.damping[i] > 0.0,
+                    both,
+                },
+                node,
+                other,
+                element: i as u32,
+                damping: beside.damping[i],
+            });
+        };
+        let [a, b] = links.ends[i];
+        if a as usize / chunk != b as usize / chunk {
+            add(a, b, false);
+            add(b, a, false);
+            continue;
+        }
+        let (a, b) = (a.min(b), a.max(b));
+        let turned = begun[b as usize] < begun[a as usize];
+        let (from, to) = if turned { (b, a) } else { (a, b) };
+        begun[from as usize] += 1;
+        add(from, to, true);
+    }
+    seen
 }
 
 /// Which linear dampers lie beside springs.

@@ -1,75 +1,25 @@
-//! Works out blocks of elements, four at a time.
+//! Works out blocks of elements, four lanes at a time.
 //!
 //! Only additions, products, quotients and square roots in a fixed order: the same bits with and without vector instructions.
 
 use super::{
     links::Links,
-    schedule::{Block, LANES, Run, Schedule},
+    schedule::{Run, Schedule},
 };
 use crate::element::{Base, Input, Law, NO_LENGTH};
 use glam::DVec3;
-use wide::f64x4;
+use std::ops::Range;
+use trocar_math::{Four, f64x4, four::LANES};
 
 /// What elements read.
 pub(super) struct View<'a> {
     pub position: &'a [DVec3],
-    /// With all that carries a node; empty if no element asks for it.
+    /// With all that carries a node.
     pub velocity: &'a [DVec3],
     /// How far each element has flown, m; empty if none yields.
     pub flow: &'a [f64],
     /// s.
     pub time: f64,
-}
-
-/// Three coordinates of four vectors.
-#[derive(Clone, Copy)]
-struct Four {
-    x: f64x4,
-    y: f64x4,
-    z: f64x4,
-}
-
-impl Four {
-    /// From the vectors at `other` to the one at `node`.
-    #[inline(always)]
-    fn between(list: &[DVec3], node: u32, other: [u32; LANES]) -> Self {
-        let from = list[node as usize];
-        let [a, b, c, d] = other.map(|n| list[n as usize]);
-        Self {
-            x: f64x4::splat(from.x) - f64x4::new([a.x, b.x, c.x, d.x]),
-            y: f64x4::splat(from.y) - f64x4::new([a.y, b.y, c.y, d.y]),
-            z: f64x4::splat(from.z) - f64x4::new([a.z, b.z, c.z, d.z]),
-        }
-    }
-
-    #[inline(always)]
-    fn length(self) -> f64x4 {
-        (self.x * self.x + self.y * self.y + self.z * self.z).sqrt()
-    }
-
-    #[inline(always)]
-    fn times(self, factor: f64x4) -> Self {
-        Self {
-            x: self.x * factor,
-            y: self.y * factor,
-            z: self.z * factor,
-        }
-    }
-
-    #[inline(always)]
-    fn plus(self, other: Self) -> Self {
-        Self {
-            x: self.x + other.x,
-            y: self.y + other.y,
-            z: self.z + other.z,
-        }
-    }
-
-    #[inline(always)]
-    fn vectors(self) -> [DVec3; LANES] {
-        let (x, y, z) = (self.x.to_array(), self.y.to_array(), self.z.to_array());
-        std::array::from_fn(|i| DVec3::new(x[i], y[i], z[i]))
-    }
 }
 
 /// Adds the forces of a run to those of its chunk, whose first node is `first`.
@@ -87,109 +37,213 @@ pub(super) fn sweep(
         None => (1.0, 0.0),
     };
     let work = Work {
-        blocks: &schedule.blocks[run.blocks.clone()],
-        damping: &schedule.damping[run.blocks.clone()],
-        source: &schedule.source[run.blocks.clone()],
+        schedule,
+        run,
         view,
         first,
-        both: run.kind.both,
     };
-    match (law.input, run.kind.damped) {
-        (Input::Velocity, _) => match law.linear_damping() {
-            Some(gain) => work.each(force, |i, block| work.drag(i, block, gain)),
-            None => work.each(force, |_, block| work.shaped_drag(block, law)),
-        },
-        (Input::Distance, false) if law.is_plain() && run.kind.drive.is_none() => {
-            work.each(force, |_, block| work.spring(block));
-        }
-        (Input::Distance, true) if law.is_plain() && run.kind.drive.is_none() => {
-            work.each(force, |i, block| {
-                work.spring(block).plus(work.beside(i, block))
-            });
-        }
-        (Input::Distance, false) => {
-            work.each(force, |i, block| work.shaped(i, block, law, scale, bias));
-        }
-        (Input::Distance, true) => work.each(force, |i, block| {
-            work.shaped(i, block, law, scale, bias)
-                .plus(work.beside(i, block))
-        }),
+    let plain = law.is_plain() && run.kind.drive.is_none();
+    let shaped = Shaped { law, scale, bias };
+    match (law.input, law.linear_damping(), plain, run.kind.damped) {
+        (Input::Velocity, Some(gain), ..) => work.each(force, &Drag { gain }),
+        (Input::Velocity, None, ..) => work.each(force, &ShapedDrag { law }),
+        (Input::Distance, _, true, false) => work.each(force, &Spring),
+        (Input::Distance, _, true, true) => work.each(force, &Damped(Spring)),
+        (Input::Distance, _, false, false) => work.each(force, &shaped),
+        (Input::Distance, _, false, true) => work.each(force, &Damped(shaped)),
     }
 }
 
 struct Work<'a> {
-    blocks: &'a [Block],
-    damping: &'a [[f64; LANES]],
-    source: &'a [[u32; LANES]],
+    schedule: &'a Schedule,
+    run: &'a Run,
     view: &'a View<'a>,
     first: usize,
-    both: bool,
 }
+
+/// A block of four elements of a node.
+struct Block<'a> {
+    rest: f64x4,
+    constant: f64x4,
+    damping: f64x4,
+    source: &'a [u32; LANES],
+}
+
+/// The mathematics of a block.
+trait Kernel {
+    /// True if it asks for positions, true if it asks for velocities.
+    const ASKS: [bool; 2];
+
+    /// Forces on the node, a lane for each element, N. `apart` is how far it is from the other ends (m), `relative` how
+    /// fast it moves against them (m/s). Inlined always: handed over in memory, four forces cost more than they do to work out.
+    fn forces(&self, block: &Block<'_>, apart: Four, relative: Four, view: &View<'_>) -> Four;
+}
+
+/// So many blocks are worked out before their forces are added: while the roots and quotients of one are awaited, others begin,
+/// and nothing that waits for them stands in the way.
+const BATCH: usize = 16;
 
 impl Work<'_> {
     #[inline(always)]
-    fn each(&self, force: &mut [DVec3], of: impl Fn(usize, &Block) -> Four) {
-        if self.both {
-            for (i, block) in self.blocks.iter().enumerate() {
-                let [a, b, c, d] = of(i, block).vectors();
-                for (other, f) in block.other.iter().zip([a, b, c, d]) {
-                    force[*other as usize - self.first] -= f;
-                }
-                force[block.node as usize - self.first] += (a + b) + (c + d);
+    fn each(&self, force: &mut [DVec3], kernel: &impl Kernel) {
+        match self.run.uniform {
+            Some([constant, damping]) => {
+                let constants = (f64x4::splat(constant), f64x4::splat(damping));
+                self.batches(force, kernel, |_| constants);
             }
-        } else {
-            for (i, block) in self.blocks.iter().enumerate() {
-                let [a, b, c, d] = of(i, block).vectors();
-                force[block.node as usize - self.first] += (a + b) + (c + d);
+            None => {
+                let (constant, damping) = (&self.schedule.constant, &self.schedule.damping);
+                self.batches(force, kernel, |b| {
+                    (f64x4::new(constant[b]), f64x4::new(damping[b]))
+                });
             }
         }
     }
 
-    /// Plain springs: k (l₀/l − 1) (x₁ − x₂).
     #[inline(always)]
-    fn spring(&self, block: &Block) -> Four {
-        let apart = Four::between(self.view.position, block.node, block.other);
+    fn batches(
+        &self,
+        force: &mut [DVec3],
+        kernel: &impl Kernel,
+        constants: impl Fn(usize) -> (f64x4, f64x4),
+    ) {
+        let mut batch = [Four::ZERO; BATCH];
+        let (mut begin, last) = (self.run.blocks.start, self.run.blocks.end);
+        while begin < last {
+            let end = last.min(begin + BATCH);
+            for (b, forces) in (begin..end).zip(&mut batch) {
+                *forces = self.block(b, kernel, constants(b));
+            }
+            self.add(begin..end, &batch, force);
+            begin = end;
+        }
+    }
+
+    /// Forces on the node of a block.
+    #[inline(always)]
+    fn block<K: Kernel>(&self, b: usize, kernel: &K, (constant, damping): (f64x4, f64x4)) -> Four {
+        let (schedule, view) = (self.schedule, self.view);
+        let (node, other) = (schedule.node[b] as usize, &schedule.other[b]);
+        let block = Block {
+            rest: f64x4::new(schedule.rest[b]),
+            constant,
+            damping,
+            source: &schedule.source[b],
+        };
+        let between = |list: &[DVec3]| Four::splat(list[node]) - at(list, other);
+        let apart = if K::ASKS[0] {
+            between(view.position)
+        } else {
+            Four::ZERO
+        };
+        let relative = if K::ASKS[1] {
+            between(view.velocity)
+        } else {
+            Four::ZERO
+        };
+        kernel.forces(&block, apart, relative, view)
+    }
+
+    /// Adds the forces of blocks.
+    #[inline(always)]
+    fn add(&self, blocks: Range<usize>, batch: &[Four; BATCH], force: &mut [DVec3]) {
+        let ends = self.schedule.node[blocks.clone()].iter();
+        let ends = ends.zip(&self.schedule.other[blocks]).zip(batch);
+        for ((node, [i, j, k, l]), forces) in ends {
+            let [a, b, c, d] = forces.vectors();
+            if self.run.kind.both {
+                force[*i as usize - self.first] -= a;
+                force[*j as usize - self.first] -= b;
+                force[*k as usize - self.first] -= c;
+                force[*l as usize - self.first] -= d;
+            }
+            force[*node as usize - self.first] += (a + b) + (c + d);
+        }
+    }
+}
+
+#[inline(always)]
+fn at(list: &[DVec3], [a, b, c, d]: &[u32; LANES]) -> Four {
+    let (a, b) = (&list[*a as usize], &list[*b as usize]);
+    let (c, d) = (&list[*c as usize], &list[*d as usize]);
+    Four::of(a, b, c, d)
+}
+
+/// Plain springs: k (l₀/l − 1) (x₁ − x₂).
+struct Spring;
+
+impl Kernel for Spring {
+    const ASKS: [bool; 2] = [true, false];
+
+    #[inline(always)]
+    fn forces(&self, block: &Block<'_>, apart: Four, _: Four, _: &View<'_>) -> Four {
         // Without a length there is no direction; any factor times zero is zero.
         let length = apart.length().fast_max(f64x4::splat(NO_LENGTH));
-        let factor =
-            f64x4::new(block.constant) * (f64x4::new(block.rest) / length - f64x4::splat(1.0));
-        apart.times(factor)
+        apart.times(block.constant * (block.rest / length - f64x4::splat(1.0)))
     }
+}
 
-    /// Linear dampers beside springs: −c (v₁ − v₂).
+/// Springs with a linear damper beside each: F − c (v₁ − v₂).
+struct Damped<K>(K);
+
+impl<K: Kernel> Kernel for Damped<K> {
+    const ASKS: [bool; 2] = [true, true];
+
     #[inline(always)]
-    fn beside(&self, i: usize, block: &Block) -> Four {
-        let relative = Four::between(self.view.velocity, block.node, block.other);
-        relative.times(-f64x4::new(self.damping[i]))
+    fn forces(&self, block: &Block<'_>, apart: Four, relative: Four, view: &View<'_>) -> Four {
+        self.0.forces(block, apart, relative, view) - relative.times(block.damping)
     }
+}
 
-    /// Linear dampers alone.
+/// Linear dampers alone.
+struct Drag {
+    gain: f64,
+}
+
+impl Kernel for Drag {
+    const ASKS: [bool; 2] = [false, true];
+
     #[inline(always)]
-    fn drag(&self, _: usize, block: &Block, gain: f64) -> Four {
-        let relative = Four::between(self.view.velocity, block.node, block.other);
-        relative.times(f64x4::new(block.constant) * f64x4::splat(-gain))
+    fn forces(&self, block: &Block<'_>, _: Four, relative: Four, _: &View<'_>) -> Four {
+        relative.times(block.constant * f64x4::splat(-self.gain))
     }
+}
 
-    /// Springs of any law: −F(l − l₀ − s) r.
+/// Springs of any law: −F(l − l₀ − s) r.
+struct Shaped<'a> {
+    law: &'a Law,
+    scale: f64,
+    bias: f64,
+}
+
+impl Kernel for Shaped<'_> {
+    const ASKS: [bool; 2] = [true, false];
+
     #[inline(always)]
-    fn shaped(&self, i: usize, block: &Block, law: &Law, scale: f64, bias: f64) -> Four {
-        let apart = Four::between(self.view.position, block.node, block.other);
+    fn forces(&self, block: &Block<'_>, apart: Four, _: Four, view: &View<'_>) -> Four {
         let length = apart.length();
-        let mut stretch = length - f64x4::new(block.rest) * f64x4::splat(scale);
-        if law.plastic.is_some() {
-            let flow = |e: u32| self.view.flow.get(e as usize).copied().unwrap_or(0.0);
-            stretch -= f64x4::new(self.source[i].map(flow));
+        let mut stretch = length - block.rest * f64x4::splat(self.scale);
+        if self.law.plastic.is_some() {
+            let flow = |e: u32| view.flow.get(e as usize).copied().unwrap_or(0.0);
+            stretch -= f64x4::new(block.source.map(flow));
         }
-        let tension = tension(law, f64x4::new(block.constant), stretch) + f64x4::splat(bias);
-        apart.times(-tension / length.fast_max(f64x4::splat(NO_LENGTH)))
+        let pull = tension(self.law, block.constant, stretch) + f64x4::splat(self.bias);
+        apart.times(-pull / length.fast_max(f64x4::splat(NO_LENGTH)))
     }
+}
 
-    /// Dampers of any law.
+/// Dampers of any law.
+struct ShapedDrag<'a> {
+    law: &'a Law,
+}
+
+impl Kernel for ShapedDrag<'_> {
+    const ASKS: [bool; 2] = [false, true];
+
     #[inline(always)]
-    fn shaped_drag(&self, block: &Block, law: &Law) -> Four {
-        let relative = Four::between(self.view.velocity, block.node, block.other);
+    fn forces(&self, block: &Block<'_>, _: Four, relative: Four, _: &View<'_>) -> Four {
         let speed = relative.length();
-        let tension = tension(law, f64x4::new(block.constant), speed);
+        let tension = tension(self.law, block.constant, speed);
         relative.times(-tension / speed.fast_max(f64x4::splat(NO_LENGTH)))
     }
 }
