@@ -135,7 +135,7 @@ fn of_law(law: LawSpec) -> &'static str {
 }
 
 /// Every number of a material.
-const NUMBERS: [Number; 16] = [
+const NUMBERS: [Number; 19] = [
     Number {
         name: "mass",
         unit: |_| "kg",
@@ -247,6 +247,30 @@ const NUMBERS: [Number; 16] = [
         range: Range::Tenfold,
         tissues: Tissues::All,
         place: |m| &mut m.bears,
+    },
+    Number {
+        name: "dead when shorter",
+        unit: |_| "m",
+        about: "Dead zone of the springs between surface nodes when shorter than at rest.",
+        range: Range::UpTo(0.005),
+        tissues: Tissues::All,
+        place: |m| &mut m.dead[0],
+    },
+    Number {
+        name: "dead when longer",
+        unit: |_| "m",
+        about: "Dead zone of those springs when longer than at rest.",
+        range: Range::UpTo(0.005),
+        tissues: Tissues::All,
+        place: |m| &mut m.dead[1],
+    },
+    Number {
+        name: "shorten",
+        unit: |_| "",
+        about: "By what part those springs are shorter at rest than built: pre-tension.",
+        range: Range::Within(0.5),
+        tissues: Tissues::All,
+        place: |m| &mut m.shorten,
     },
     Number {
         name: "quasi factor",
