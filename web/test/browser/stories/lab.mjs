@@ -70,7 +70,10 @@ export async function lab(world, check) {
     await choice.selectOption("modified Heun");
     await page.getByRole("button", { name: "Reset all (1)" }).click();
     await page.getByRole("button", { name: "Reset all", exact: true }).waitFor();
-    must((await choice.inputValue()) === "0", `the integrator is number ${await choice.inputValue()} after the reset`);
+    must(
+      (await choice.inputValue()) === "0",
+      `the integrator is number ${await choice.inputValue()} after the reset`,
+    );
   });
 
   await check("the mouse pulls on things", async () => {
