@@ -263,9 +263,14 @@ impl Masses {
 
     /// Locks or frees the axes of a node.
     pub fn set_lock(&mut self, node: usize, lock: Lock) -> Result<(), &'static str> {
+        if let Lock::Axes(gains, _) = lock
+            && !gains.to_array().iter().all(|b| (0.0..=1.0).contains(b))
+        {
+            return Err("the gains of its axes must be between 0 (locked) and 1 (free)");
+        }
         let gain = lock.gain();
         if !gain.is_finite() {
-            return Err("its axis gains must be finite");
+            return Err("the frame of its lock must be finite");
         }
         let index = self
             .gains

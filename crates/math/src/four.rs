@@ -74,10 +74,16 @@ impl Four {
         ]
     }
 
+    /// The squares of their lengths.
+    #[inline(always)]
+    pub fn length_squared(self) -> f64x4 {
+        self.x * self.x + self.y * self.y + self.z * self.z
+    }
+
     /// Their lengths.
     #[inline(always)]
     pub fn length(self) -> f64x4 {
-        (self.x * self.x + self.y * self.y + self.z * self.z).sqrt()
+        self.length_squared().sqrt()
     }
 
     /// Each times its factor.

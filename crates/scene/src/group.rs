@@ -115,7 +115,7 @@ pub struct Stage<'a> {
     pub time: f64,
     /// How hard to solve.
     pub budget: Budget,
-    /// Threads for the contacts of a large group; none if they work on other groups.
+    /// Threads for the contacts and nets of a large group; none if they work on other groups.
     pub crew: Option<&'a Crew>,
 }
 
@@ -705,7 +705,10 @@ impl Group {
             };
             for (k, m) in members.iter().enumerate() {
                 let nodes = &mut nodes[slot[m.index()] as usize];
-                matters[m.index()].force(nodes, &field);
+                match stage.crew {
+                    Some(crew) => matters[m.index()].force_by(nodes, &field, crew),
+                    None => matters[m.index()].force(nodes, &field),
+                }
                 if bad[k] >= PATIENCE {
                     freeze(nodes);
                 }
@@ -841,7 +844,12 @@ impl Group {
             }
             let m = self.members[k].index();
             let nodes = &mut self.nodes[stage.slot[m] as usize];
-            if !stage.model.matters[m].advance(nodes, sub.h) {
+            let matter = &stage.model.matters[m];
+            let sound = match stage.crew {
+                Some(crew) => matter.advance_by(nodes, sub.h, crew),
+                None => matter.advance(nodes, sub.h),
+            };
+            if !sound {
                 self.quarantine(stage, k);
             }
         }

@@ -215,8 +215,9 @@ impl Simulation {
         self.lend();
         clock.lap(Stage::Input);
 
-        // Many bodies touch each other in one group: there the threads are wanted inside it.
-        let crowded = self.model.colliders.len() > CROWDED;
+        // Many bodies touch each other in one group, or one large net is all there is: there the threads are wanted inside.
+        let crowded = self.model.colliders.len() > CROWDED
+            || (self.groups.len() == 1 && self.model.start.iter().any(|n| n.len() > WORTH_SHARING));
         let stage = GroupStage {
             model: &self.model,
             slot: &self.slot,

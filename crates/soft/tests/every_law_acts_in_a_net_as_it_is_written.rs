@@ -452,6 +452,12 @@ fn everything_can_be_changed_while_it_moves_and_the_stable_step_follows() {
         "{refused:?}"
     );
     assert!(net.change(|p| p.nodes[0].mass = -1.0).is_err());
+    let beyond = Lock::Axes(DVec3::new(1.0, 1.1, 0.0), glam::DQuat::IDENTITY);
+    let refused = net.change(|p| p.nodes[3].lock = beyond);
+    assert!(
+        matches!(refused, Err(NetError::Node(3, _))),
+        "K24: {refused:?}"
+    );
     assert!(net.change(|p| p.elements.truncate(3)).is_err());
     assert_eq!(net.stable_step(), kept);
     // And back to what it was, to the last bit.

@@ -49,9 +49,9 @@ pub(super) struct Schedule {
     /// Runs of each chunk, as ranges of `runs`.
     pub chunks: Vec<Range<usize>>,
     pub runs: Vec<Run>,
-    /// For each block the node at which its elements begin.
+    /// For each block the node at which its elements begin, counted from the first of its chunk.
     pub node: Vec<u32>,
-    /// The other ends of its elements. An empty lane has the node itself there, at no distance and with no
+    /// The other ends of its elements, counted likewise if both ends are of the chunk, else from the first of all. An empty lane has the node itself there, at no distance and with no
     /// velocity, so that nothing comes of it.
     pub other: Vec<[u32; LANES]>,
     /// Rest lengths, m.
@@ -118,18 +118,20 @@ impl Schedule {
     }
 
     fn add_block(&mut self, four: &[Seen], links: &Links) {
-        let mut other = [four[0].node; LANES];
+        let near = four[0].node - four[0].node % self.chunk as u32;
+        let far = if four[0].kind.both { near } else { 0 };
+        let mut other = [four[0].node - far; LANES];
         let (mut rest, mut constant, mut damping) = ([0.0; LANES], [0.0; LANES], [0.0; LANES]);
         let mut source = [four[0].element; LANES];
         for (lane, s) in four.iter().enumerate() {
             let e = s.element as usize;
-            other[lane] = s.other;
+            other[lane] = s.other - far;
             rest[lane] = links.rest_length[e];
             constant[lane] = links.constant[e];
             damping[lane] = s.damping;
             source[lane] = s.element;
         }
-        self.node.push(four[0].node);
+        self.node.push(four[0].node - near);
         self.other.push(other);
         self.rest.push(rest);
         self.constant.push(constant);

@@ -36,11 +36,15 @@ pub(super) fn sweep(
         Some(active) => links.driven(active, view.time),
         None => (1.0, 0.0),
     };
+    let chunk = first..first + force.len();
+    let all = (view.position, view.velocity);
+    let near = (&all.0[chunk.clone()], &all.1[chunk]);
     let work = Work {
         schedule,
         run,
         view,
-        first,
+        near,
+        far: if run.kind.both { near } else { all },
     };
     let plain = law.is_plain() && run.kind.drive.is_none();
     let shaped = Shaped { law, scale, bias };
@@ -58,29 +62,39 @@ struct Work<'a> {
     schedule: &'a Schedule,
     run: &'a Run,
     view: &'a View<'a>,
-    first: usize,
+    /// Positions and velocities of the chunk.
+    near: (&'a [DVec3], &'a [DVec3]),
+    /// Those among which the other ends are counted.
+    far: (&'a [DVec3], &'a [DVec3]),
 }
 
-/// A block of four elements of a node.
-struct Block<'a> {
+/// A block of four elements of a node, as far as it is known before roots and quotients.
+#[derive(Clone, Copy)]
+struct Block {
     rest: f64x4,
     constant: f64x4,
     damping: f64x4,
-    source: &'a [u32; LANES],
+    /// How far the node is from the other ends, m.
+    apart: Four,
+    /// How fast it moves against them, m/s.
+    relative: Four,
+    /// The square of the length of what the kernel measures.
+    square: f64x4,
+    /// Which block of the schedule it is.
+    index: usize,
 }
 
 /// The mathematics of a block.
 trait Kernel {
-    /// True if it asks for positions, true if it asks for velocities.
+    /// True if it asks for positions, true if it asks for velocities. It measures the first that it asks for.
     const ASKS: [bool; 2];
 
-    /// Forces on the node, a lane for each element, N. `apart` is how far it is from the other ends (m), `relative` how
-    /// fast it moves against them (m/s). Inlined always: handed over in memory, four forces cost more than they do to work out.
-    fn forces(&self, block: &Block<'_>, apart: Four, relative: Four, view: &View<'_>) -> Four;
+    /// Forces on the node, a lane for each element, N. Inlined always: handed over in memory, four forces cost more than they
+    /// do to work out.
+    fn forces(&self, block: &Block, work: &Work<'_>) -> Four;
 }
 
-/// So many blocks are worked out before their forces are added: while the roots and quotients of one are awaited, others begin,
-/// and nothing that waits for them stands in the way.
+/// So many blocks are worked out before their forces are added: nothing that waits for what another has just written stands in the way.
 const BATCH: usize = 16;
 
 impl Work<'_> {
@@ -101,47 +115,55 @@ impl Work<'_> {
     }
 
     #[inline(always)]
-    fn batches(
+    fn batches<K: Kernel>(
         &self,
         force: &mut [DVec3],
-        kernel: &impl Kernel,
+        kernel: &K,
         constants: impl Fn(usize) -> (f64x4, f64x4),
     ) {
         let mut batch = [Four::ZERO; BATCH];
         let (mut begin, last) = (self.run.blocks.start, self.run.blocks.end);
         while begin < last {
             let end = last.min(begin + BATCH);
-            for (b, forces) in (begin..end).zip(&mut batch) {
-                *forces = self.block(b, kernel, constants(b));
+            // Each block is finished when the next has been fetched: roots and quotients take long, and would be waited for.
+            let mut fetched = self.fetch::<K>(begin, constants(begin));
+            for (b, forces) in (begin + 1..end).zip(&mut batch) {
+                let next = self.fetch::<K>(b, constants(b));
+                *forces = kernel.forces(&fetched, self);
+                fetched = next;
             }
+            batch[end - begin - 1] = kernel.forces(&fetched, self);
             self.add(begin..end, &batch, force);
             begin = end;
         }
     }
 
-    /// Forces on the node of a block.
+    /// All of a block but roots and quotients.
     #[inline(always)]
-    fn block<K: Kernel>(&self, b: usize, kernel: &K, (constant, damping): (f64x4, f64x4)) -> Four {
-        let (schedule, view) = (self.schedule, self.view);
-        let (node, other) = (schedule.node[b] as usize, &schedule.other[b]);
-        let block = Block {
-            rest: f64x4::new(schedule.rest[b]),
-            constant,
-            damping,
-            source: &schedule.source[b],
-        };
-        let between = |list: &[DVec3]| Four::splat(list[node]) - at(list, other);
+    fn fetch<K: Kernel>(&self, index: usize, (constant, damping): (f64x4, f64x4)) -> Block {
+        let schedule = self.schedule;
+        let (node, other) = (schedule.node[index] as usize, &schedule.other[index]);
+        let between = |near: &[DVec3], far: &[DVec3]| Four::splat(near[node]) - at(far, other);
         let apart = if K::ASKS[0] {
-            between(view.position)
+            between(self.near.0, self.far.0)
         } else {
             Four::ZERO
         };
         let relative = if K::ASKS[1] {
-            between(view.velocity)
+            between(self.near.1, self.far.1)
         } else {
             Four::ZERO
         };
-        kernel.forces(&block, apart, relative, view)
+        let measured = if K::ASKS[0] { apart } else { relative };
+        Block {
+            rest: f64x4::new(schedule.rest[index]),
+            constant,
+            damping,
+            apart,
+            relative,
+            square: measured.length_squared(),
+            index,
+        }
     }
 
     /// Adds the forces of blocks.
@@ -152,12 +174,12 @@ impl Work<'_> {
         for ((node, [i, j, k, l]), forces) in ends {
             let [a, b, c, d] = forces.vectors();
             if self.run.kind.both {
-                force[*i as usize - self.first] -= a;
-                force[*j as usize - self.first] -= b;
-                force[*k as usize - self.first] -= c;
-                force[*l as usize - self.first] -= d;
+                force[*i as usize] -= a;
+                force[*j as usize] -= b;
+                force[*k as usize] -= c;
+                force[*l as usize] -= d;
             }
-            force[*node as usize - self.first] += (a + b) + (c + d);
+            force[*node as usize] += (a + b) + (c + d);
         }
     }
 }
@@ -176,10 +198,11 @@ impl Kernel for Spring {
     const ASKS: [bool; 2] = [true, false];
 
     #[inline(always)]
-    fn forces(&self, block: &Block<'_>, apart: Four, _: Four, _: &View<'_>) -> Four {
+    fn forces(&self, block: &Block, _: &Work<'_>) -> Four {
         // Without a length there is no direction; any factor times zero is zero.
-        let length = apart.length().fast_max(f64x4::splat(NO_LENGTH));
-        apart.times(block.constant * (block.rest / length - f64x4::splat(1.0)))
+        let length = block.square.sqrt().fast_max(f64x4::splat(NO_LENGTH));
+        let factor = block.constant * (block.rest / length - f64x4::splat(1.0));
+        block.apart.times(factor)
     }
 }
 
@@ -190,8 +213,8 @@ impl<K: Kernel> Kernel for Damped<K> {
     const ASKS: [bool; 2] = [true, true];
 
     #[inline(always)]
-    fn forces(&self, block: &Block<'_>, apart: Four, relative: Four, view: &View<'_>) -> Four {
-        self.0.forces(block, apart, relative, view) - relative.times(block.damping)
+    fn forces(&self, block: &Block, work: &Work<'_>) -> Four {
+        self.0.forces(block, work) - block.relative.times(block.damping)
     }
 }
 
@@ -204,8 +227,9 @@ impl Kernel for Drag {
     const ASKS: [bool; 2] = [false, true];
 
     #[inline(always)]
-    fn forces(&self, block: &Block<'_>, _: Four, relative: Four, _: &View<'_>) -> Four {
-        relative.times(block.constant * f64x4::splat(-self.gain))
+    fn forces(&self, block: &Block, _: &Work<'_>) -> Four {
+        let damping = block.constant * f64x4::splat(-self.gain);
+        block.relative.times(damping)
     }
 }
 
@@ -220,15 +244,16 @@ impl Kernel for Shaped<'_> {
     const ASKS: [bool; 2] = [true, false];
 
     #[inline(always)]
-    fn forces(&self, block: &Block<'_>, apart: Four, _: Four, view: &View<'_>) -> Four {
-        let length = apart.length();
+    fn forces(&self, block: &Block, work: &Work<'_>) -> Four {
+        let length = block.square.sqrt();
         let mut stretch = length - block.rest * f64x4::splat(self.scale);
         if self.law.plastic.is_some() {
-            let flow = |e: u32| view.flow.get(e as usize).copied().unwrap_or(0.0);
-            stretch -= f64x4::new(block.source.map(flow));
+            let flow = |e: u32| work.view.flow.get(e as usize).copied().unwrap_or(0.0);
+            stretch -= f64x4::new(work.schedule.source[block.index].map(flow));
         }
         let pull = tension(self.law, block.constant, stretch) + f64x4::splat(self.bias);
-        apart.times(-pull / length.fast_max(f64x4::splat(NO_LENGTH)))
+        let length = length.fast_max(f64x4::splat(NO_LENGTH));
+        block.apart.times(-pull / length)
     }
 }
 
@@ -241,10 +266,11 @@ impl Kernel for ShapedDrag<'_> {
     const ASKS: [bool; 2] = [false, true];
 
     #[inline(always)]
-    fn forces(&self, block: &Block<'_>, _: Four, relative: Four, _: &View<'_>) -> Four {
-        let speed = relative.length();
+    fn forces(&self, block: &Block, _: &Work<'_>) -> Four {
+        let speed = block.square.sqrt();
         let tension = tension(self.law, block.constant, speed);
-        relative.times(-tension / speed.fast_max(f64x4::splat(NO_LENGTH)))
+        let speed = speed.fast_max(f64x4::splat(NO_LENGTH));
+        block.relative.times(-tension / speed)
     }
 }
 
