@@ -35,6 +35,10 @@ const MATERIAL: Material = Material {
     stiffness: 90.0,
     base: Base::Linear,
     gain: [1.0; 2],
+    dead: [0.0; 2],
+    limit: [f64::INFINITY; 2],
+    shorten: 0.0,
+    plastic: None,
     net: NetKind::C,
     memory: 14.0,
     memory_base: Base::Linear,
@@ -46,6 +50,8 @@ const MATERIAL: Material = Material {
     bending: 0.0,
     brace: 0.0,
     gravity: false,
+    integrator: trocar_dynamics::Integrator::Mesd,
+    ground: None,
 };
 
 /// All rows.

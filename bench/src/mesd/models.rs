@@ -285,7 +285,7 @@ impl Blocks {
         self.refresh(performance);
         time(|| {
             for (_, net, nodes) in &mut self.nets {
-                net.element_forces(nodes);
+                net.element_forces(nodes, self.field.time);
             }
         })
     }

@@ -19,7 +19,7 @@
 //! unless they touch something: then the new velocity moves them, as it does nodes.
 
 use crate::{
-    Nodes, Point, Rigid,
+    Crew, Integrator, Nodes, Point, Rigid,
     rigid::{Motion, Turning},
 };
 use glam::{DMat3, DQuat, DVec3};
@@ -114,6 +114,10 @@ pub struct Masses {
     alone: bool,
     /// Part of the old velocity in the drift: 0 for MESD, ½ for bodies.
     old: f64,
+    /// By which scheme the nodes move (K62).
+    integrator: Integrator,
+    /// Height, m, below which no node goes (K67); none if there is no ground.
+    ground: Option<f64>,
     /// Consecutive points with one father: end of the run, and the father or [`NONE`].
     families: Vec<(usize, u32)>,
 }
@@ -154,6 +158,61 @@ impl Masses {
     pub fn drifting_exactly(mut self) -> Self {
         self.old = 0.5;
         self
+    }
+
+    /// Chooses by which scheme nodes move and frames turn (K59–K64).
+    pub fn set_integrator(&mut self, integrator: Integrator) -> Result<(), BadNode> {
+        let bad = |node, reason| Err(BadNode { node, reason });
+        match integrator {
+            Integrator::QuasiDynamic(factor) => {
+                if !(factor > 0.0 && factor <= 1.0) {
+                    return bad(0, "the factor of quasi-dynamics must be above 0, at most 1");
+                }
+                for i in 0..self.len() {
+                    let turns = |r: &Rigid| r.inertia.is_some() && r.damping == 0.0;
+                    if self.damping[i] == 0.0 || self.rigid.get(i).is_some_and(turns) {
+                        return bad(i, "quasi-dynamics divides by the damping, which is 0 here");
+                    }
+                }
+            }
+            Integrator::Weighted(weight) if !(weight > 0.0 && weight <= 1.0) => {
+                return bad(
+                    0,
+                    "the weight of the new velocity must be above 0, at most 1",
+                );
+            }
+            _ => {}
+        }
+        self.integrator = integrator;
+        for rigid in &mut self.rigid {
+            rigid.integrator = integrator;
+        }
+        Ok(())
+    }
+
+    /// By which scheme nodes move.
+    pub fn integrator(&self) -> Integrator {
+        self.integrator
+    }
+
+    /// Lets no node go below the height `ground`, m (K67); none lets them.
+    pub fn set_ground(&mut self, ground: Option<f64>) {
+        self.ground = ground;
+    }
+
+    /// The height below which no node goes, m.
+    pub fn ground(&self) -> Option<f64> {
+        self.ground
+    }
+
+    /// A frame's resistance to turning as this substep sees it.
+    #[inline]
+    pub fn rigid_now(&self, nodes: &Nodes, frame: usize) -> Rigid {
+        let mut rigid = self.rigid[frame];
+        if let Some(first) = nodes.first.1.get(frame) {
+            rigid.first = *first;
+        }
+        rigid
     }
 
     /// True if a place is one that something can be at.
@@ -204,9 +263,14 @@ impl Masses {
 
     /// Locks or frees the axes of a node.
     pub fn set_lock(&mut self, node: usize, lock: Lock) -> Result<(), &'static str> {
+        if let Lock::Axes(gains, _) = lock
+            && !gains.to_array().iter().all(|b| (0.0..=1.0).contains(b))
+        {
+            return Err("the gains of its axes must be between 0 (locked) and 1 (free)");
+        }
         let gain = lock.gain();
         if !gain.is_finite() {
-            return Err("its axis gains must be finite");
+            return Err("the frame of its lock must be finite");
         }
         let index = self
             .gains
@@ -231,6 +295,11 @@ impl Masses {
     /// True if there is no node.
     pub fn is_empty(&self) -> bool {
         self.mass.is_empty()
+    }
+
+    /// True if no node has a father or a lock: the velocity of each is its own.
+    pub fn moves_freely(&self) -> bool {
+        self.alone && self.gain.iter().all(|g| *g == 0)
     }
 
     /// Number of frames.
@@ -297,25 +366,12 @@ impl Masses {
         }
     }
 
-    /// Writes the velocity of every node, carried motion included, to [`Nodes::carried`].
-    pub fn carry_velocities(&self, nodes: &mut Nodes) {
-        let frames = self.rigid.len();
-        for z in 0..frames {
+    /// Writes the velocity of every node, carried motion included, to [`Nodes::carried`]; with the help of a crew, if one is free.
+    pub fn carry_velocities(&self, nodes: &mut Nodes, crew: Option<&Crew>) {
+        for z in 0..self.rigid.len() {
             nodes.carried[z] = self.node_velocity(nodes, z);
         }
-        let mut start = frames;
-        for (end, father) in &self.families {
-            let f = *father as usize;
-            let (origin, velocity, spin) = match nodes.position.get(f) {
-                Some(origin) => (*origin, nodes.carried[f], self.frame_spin(nodes, f)),
-                None => (DVec3::ZERO, DVec3::ZERO, DVec3::ZERO),
-            };
-            for i in start..*end {
-                let arm = nodes.position[i] - origin;
-                nodes.carried[i] = self.gained(i, nodes.velocity[i] + velocity + spin.cross(arm));
-            }
-            start = *end;
-        }
+        self.carry_points(nodes, crew);
     }
 
     /// Spin of a frame, carried motion included, rad/s.
@@ -343,16 +399,20 @@ impl Masses {
     /// Works out where every frame will be after `h` seconds, fathers first.
     pub fn plan(&self, nodes: &mut Nodes, h: f64) {
         for z in 0..self.rigid.len() {
-            self.plan_frame(nodes, z, h);
+            self.plan_frame(nodes, z, h, self.integrator);
         }
     }
 
-    fn plan_frame(&self, nodes: &mut Nodes, z: usize, h: f64) {
-        let velocity = self.next_velocity(nodes, z, h);
+    fn plan_frame(&self, nodes: &mut Nodes, z: usize, h: f64, scheme: Integrator) {
+        let velocity = self.next_velocity(nodes, z, h, scheme);
+        let mut rigid = self.rigid_now(nodes, z);
+        if scheme != self.integrator {
+            rigid.integrator = scheme;
+        }
         let (orientation, spin) =
-            self.rigid[z].turned(nodes.orientation[z], nodes.spin[z], nodes.torque[z], h);
+            rigid.turned(nodes.orientation[z], nodes.spin[z], nodes.torque[z], h);
         let own = Motion {
-            position: nodes.position[z] + self.drift(nodes, z, velocity) * h,
+            position: nodes.position[z] + self.drift(nodes, z, velocity, h, scheme) * h,
             velocity,
             orientation,
             spin,
@@ -374,6 +434,9 @@ impl Masses {
         };
         next.position = nodes.position[z] + self.gained(z, next.position - nodes.position[z]);
         next.velocity = self.gained(z, next.velocity);
+        if let Some(ground) = self.ground {
+            stand(ground, &mut next.position, &mut next.velocity, h);
+        }
         next.turn = DMat3::from_quat(next.orientation * nodes.orientation[z].conjugate());
         nodes.ahead[z] = next;
     }
@@ -384,8 +447,14 @@ impl Masses {
         match nodes.ahead.get(i) {
             Some(frame) => frame.position + frame.orientation * at.offset,
             None => {
-                self.next_point(nodes, i, h, &Carrier::of(nodes, self.father[i]))
-                    .0
+                self.next_point(
+                    nodes,
+                    i,
+                    h,
+                    self.integrator,
+                    &Carrier::of(&nodes.position, &nodes.ahead, self.father[i]),
+                )
+                .0
             }
         }
     }
@@ -393,14 +462,32 @@ impl Masses {
     /// Moves everything by `h` seconds. False if a number is no longer finite or a node has left
     /// the world.
     pub fn advance(&self, nodes: &mut Nodes, h: f64) -> bool {
-        let frames = self.rigid.len();
+        self.move_all(nodes, h, self.integrator, None)
+    }
+
+    /// [`advance`](Self::advance) with the help of a crew; the result is the same to the last bit.
+    pub fn advance_by(&self, nodes: &mut Nodes, h: f64, crew: &Crew) -> bool {
+        self.move_all(nodes, h, self.integrator, Some(crew))
+    }
+
+    fn move_all(&self, nodes: &mut Nodes, h: f64, scheme: Integrator, crew: Option<&Crew>) -> bool {
+        let points = if scheme.is_plain() && self.old == 0.0 && self.ground.is_none() {
+            self.move_points(nodes, h, crew)
+        } else {
+            self.move_points_by(nodes, h, scheme)
+        };
+        self.move_frames(nodes) && points
+    }
+
+    /// Moves all points by any scheme, one after the other.
+    fn move_points_by(&self, nodes: &mut Nodes, h: f64, scheme: Integrator) -> bool {
         // Any NaN or infinity makes the sum one; the extent catches runaway numbers.
         let (mut sum, mut extent) = (DVec3::ZERO, DVec3::ZERO);
-        let mut start = frames;
+        let mut start = self.rigid.len();
         for (end, father) in &self.families {
-            let carrier = Carrier::of(nodes, *father);
+            let carrier = Carrier::of(&nodes.position, &nodes.ahead, *father);
             for i in start..*end {
-                let (position, velocity) = self.next_point(nodes, i, h, &carrier);
+                let (position, velocity) = self.next_point(nodes, i, h, scheme, &carrier);
                 nodes.position[i] = position;
                 nodes.velocity[i] = velocity;
                 sum += position + velocity;
@@ -408,7 +495,13 @@ impl Masses {
             }
             start = *end;
         }
-        for z in 0..frames {
+        sum.is_finite() && extent.max_element() < WORLD_RADIUS
+    }
+
+    /// Puts all frames where they were planned to be.
+    fn move_frames(&self, nodes: &mut Nodes) -> bool {
+        let (mut sum, mut extent) = (DVec3::ZERO, DVec3::ZERO);
+        for z in 0..self.rigid.len() {
             let next = nodes.ahead[z];
             nodes.position[z] = next.position;
             nodes.velocity[z] = next.velocity;
@@ -421,6 +514,15 @@ impl Masses {
         sum.is_finite() && extent.max_element() < WORLD_RADIUS
     }
 
+    /// Moves everything `h` seconds ahead by the one-stage scheme that leads this one's second stage.
+    pub(crate) fn lead(&self, nodes: &mut Nodes, h: f64) {
+        let scheme = self.integrator.predictor();
+        for z in 0..self.rigid.len() {
+            self.plan_frame(nodes, z, h, scheme);
+        }
+        self.move_all(nodes, h, scheme, None);
+    }
+
     /// ∂ preview(`a`) / ∂ impulse(`b`), m/(N·s): the derivative of the scheme above.
     pub fn response(&self, nodes: &Nodes, a: &Point, b: &Point, h: f64) -> DMat3 {
         let i = b.node as usize;
@@ -428,7 +530,8 @@ impl Masses {
             shift: DMat3::from_diagonal(DVec3::splat(self.reach(i, h))),
             turn: DMat3::ZERO,
         };
-        if let Some(rigid) = self.rigid.get(i) {
+        if i < self.rigid.len() {
+            let rigid = self.rigid_now(nodes, i);
             let (q, spin, torque) = (nodes.orientation[i], nodes.spin[i], nodes.torque[i]);
             moved.turn = rigid.turn_response(q, spin, torque, h) * skew(q * b.offset);
         }
@@ -438,7 +541,13 @@ impl Masses {
         }
         moved.shift = self.gains[self.gain[i] as usize] * moved.shift;
         let arm = |j: usize, f: usize| {
-            let drift = self.drift(nodes, j, self.next_velocity(nodes, j, h));
+            let drift = self.drift(
+                nodes,
+                j,
+                self.next_velocity(nodes, j, h, self.integrator),
+                h,
+                self.integrator,
+            );
             nodes.ahead[f].turn * (nodes.position[j] - nodes.position[f] + drift * h)
         };
         self.carried(a, i, moved, &arm, &|z| nodes.ahead[z].orientation)
@@ -474,7 +583,11 @@ impl Masses {
 
     /// True if nothing carries, locks or damps a frame and it carries nothing.
     pub fn is_free(&self, i: usize) -> bool {
-        self.alone && self.gain[i] == 0 && self.damping[i] == 0.0
+        self.alone
+            && self.gain[i] == 0
+            && self.damping[i] == 0.0
+            && self.integrator == Integrator::Mesd
+            && self.ground.is_none()
     }
 
     /// Adds the impulse `push` (N·s) to a node's velocity and `spin` (rad/s) to its spin. `h` is the substep that was
@@ -486,7 +599,7 @@ impl Masses {
             if h > 0.0 {
                 // Children come after their fathers, so replanning onwards reaches all of them.
                 let end = if self.nested { self.rigid.len() } else { i + 1 };
-                (i..end).for_each(|z| self.plan_frame(nodes, z, h));
+                (i..end).for_each(|z| self.plan_frame(nodes, z, h, self.integrator));
             }
         }
     }
@@ -532,14 +645,30 @@ impl Masses {
 
     /// New own velocity before it is turned or locked (3.67).
     #[inline(always)]
-    fn next_velocity(&self, nodes: &Nodes, i: usize, h: f64) -> DVec3 {
+    fn next_velocity(&self, nodes: &Nodes, i: usize, h: f64, scheme: Integrator) -> DVec3 {
+        if scheme.is_plain() {
+            return self.next_velocity_of(i, nodes.velocity[i], nodes.force[i], h);
+        }
         let m = self.mass[i];
-        (nodes.velocity[i] * m + nodes.force[i] * h) * (1.0 / (m + self.damping[i] * h))
+        let c = scheme.coefficients(m, self.damping[i], h);
+        (nodes.velocity[i] * m + nodes.force[i] * h) * c.gain
+    }
+
+    /// (3.67) for a node with `velocity` under `force`.
+    #[inline(always)]
+    fn next_velocity_of(&self, i: usize, velocity: DVec3, force: DVec3, h: f64) -> DVec3 {
+        let m = self.mass[i];
+        (velocity * m + force * h) * (1.0 / (m + self.damping[i] * h))
     }
 
     /// The velocity a node moves by when its own will be `next`.
     #[inline(always)]
-    fn drift(&self, nodes: &Nodes, i: usize, next: DVec3) -> DVec3 {
+    fn drift(&self, nodes: &Nodes, i: usize, next: DVec3, h: f64, scheme: Integrator) -> DVec3 {
+        if !scheme.is_plain() {
+            let c = scheme.coefficients(self.mass[i], self.damping[i], h);
+            let first = nodes.first.0.get(i).copied().unwrap_or_default();
+            return next * c.new + nodes.velocity[i] * c.old + first * (c.lead * h);
+        }
         if nodes.touching.get(i).is_some_and(|t| *t) {
             return next;
         }
@@ -550,6 +679,10 @@ impl Masses {
     #[inline]
     pub fn reach(&self, i: usize, h: f64) -> f64 {
         let m = self.mass[i];
+        if !self.integrator.is_plain() {
+            let c = self.integrator.coefficients(m, self.damping[i], h);
+            return h * (c.new * c.gain + c.old / m);
+        }
         let new = h / (m + self.damping[i] * h);
         new + (h / m - new) * self.old
     }
@@ -562,10 +695,35 @@ impl Masses {
 
     /// New position and own velocity of a point (3.68), carried by its father.
     #[inline(always)]
-    fn next_point(&self, nodes: &Nodes, i: usize, h: f64, carrier: &Carrier) -> (DVec3, DVec3) {
-        let velocity = self.next_velocity(nodes, i, h);
-        let drift = self.drift(nodes, i, velocity);
-        let position = nodes.position[i];
+    fn next_point(
+        &self,
+        nodes: &Nodes,
+        i: usize,
+        h: f64,
+        scheme: Integrator,
+        carrier: &Carrier,
+    ) -> (DVec3, DVec3) {
+        let velocity = self.next_velocity(nodes, i, h, scheme);
+        let drift = self.drift(nodes, i, velocity, h, scheme);
+        let (mut next, mut velocity) =
+            self.carried_to(i, nodes.position[i], velocity, drift, h, carrier);
+        if let Some(ground) = self.ground {
+            stand(ground, &mut next, &mut velocity, h);
+        }
+        (next, velocity)
+    }
+
+    /// Where a point comes, and its own velocity then: moved by `drift`, carried and locked.
+    #[inline(always)]
+    fn carried_to(
+        &self,
+        i: usize,
+        position: DVec3,
+        velocity: DVec3,
+        drift: DVec3,
+        h: f64,
+        carrier: &Carrier,
+    ) -> (DVec3, DVec3) {
         let (next, velocity) = match carrier.turn {
             None => (position + drift * h, velocity),
             Some(turn) => (
@@ -573,6 +731,12 @@ impl Masses {
                 turn * velocity,
             ),
         };
+        self.locked(i, position, next, velocity)
+    }
+
+    /// What the lock of a point leaves of its way from `position` to `next`, and of its velocity.
+    #[inline(always)]
+    fn locked(&self, i: usize, position: DVec3, next: DVec3, velocity: DVec3) -> (DVec3, DVec3) {
         match self.gain[i] {
             0 => (next, velocity),
             code => {
@@ -591,6 +755,16 @@ impl Masses {
     }
 }
 
+/// Keeps a node above the ground (K67). Its own velocity becomes the one by which it got there, so that it neither sinks on
+/// nor rebounds.
+#[inline]
+fn stand(ground: f64, position: &mut DVec3, velocity: &mut DVec3, h: f64) {
+    if position.y < ground {
+        velocity.y += (ground - position.y) / h;
+        position.y = ground;
+    }
+}
+
 /// How a father carries its points through the substep.
 struct Carrier {
     /// Where the father was, and where it will be.
@@ -602,10 +776,10 @@ struct Carrier {
 
 impl Carrier {
     #[inline]
-    fn of(nodes: &Nodes, father: u32) -> Self {
-        match nodes.ahead.get(father as usize) {
+    fn of(position: &[DVec3], ahead: &[Motion], father: u32) -> Self {
+        match ahead.get(father as usize) {
             Some(ahead) => Self {
-                from: nodes.position[father as usize],
+                from: position[father as usize],
                 shift: ahead.position,
                 turn: Some(ahead.turn),
             },
@@ -625,5 +799,6 @@ struct Moved {
     turn: DMat3,
 }
 
+mod points;
 #[cfg(test)]
 mod tests;

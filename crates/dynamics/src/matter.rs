@@ -1,6 +1,6 @@
 //! What all matter can do.
 
-use crate::{MatterId, Nodes, Point, masses::Masses};
+use crate::{Crew, MatterId, Nodes, Point, masses::Masses};
 use glam::{DMat3, DVec3};
 
 /// What acts everywhere during a substep.
@@ -23,6 +23,13 @@ pub trait Matter: std::any::Any + Send + Sync {
 
     /// Clears and gathers the forces of the substep on every node.
     fn force(&self, nodes: &mut Nodes, field: &Field);
+
+    /// [`force`](Self::force) with the help of a crew that has nothing else to do, for matter that is large enough. The
+    /// result is the same to the last bit.
+    fn force_by(&self, nodes: &mut Nodes, field: &Field, crew: &Crew) {
+        let _ = crew;
+        self.force(nodes, field);
+    }
 
     /// The longest stable substep whatever the configuration, s; infinite if any step is stable.
     fn stable_step(&self) -> f64 {
@@ -82,5 +89,11 @@ pub trait Matter: std::any::Any + Send + Sync {
     /// or has left the world: the matter is then in quarantine.
     fn advance(&self, nodes: &mut Nodes, h: f64) -> bool {
         self.masses().advance(nodes, h)
+    }
+
+    /// [`advance`](Self::advance) with the help of a crew, like [`force_by`](Self::force_by).
+    fn advance_by(&self, nodes: &mut Nodes, h: f64, crew: &Crew) -> bool {
+        let _ = crew;
+        self.advance(nodes, h)
     }
 }

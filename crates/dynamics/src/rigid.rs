@@ -1,5 +1,6 @@
 //! The motion of one rigid body: a pure kernel and its derivative.
 
+use crate::{Integrator, integrator::Coefficients};
 use glam::{DMat3, DQuat, DVec3};
 use serde::{Deserialize, Serialize};
 use trocar_math::rotation::{self, outer};
@@ -25,6 +26,10 @@ pub struct Rigid {
     pub damping: f64,
     /// How it turns.
     pub turning: Turning,
+    /// By which scheme torque and damping change its momentum, and its momentum its orientation (K64).
+    pub integrator: Integrator,
+    /// Torque at the start of the substep along the world's axes, N·m; for integrators that turn by it, too.
+    pub first: DVec3,
 }
 
 /// How a body is placed and moves.
@@ -62,7 +67,7 @@ impl Rigid {
             (Some(inertia), Turning::RungeKutta) => {
                 self.runge_kutta(inertia, orientation, spin, torque, h)
             }
-            _ => self.turned_by(rotation::from_scaled_axis, orientation, spin, torque, h),
+            _ => self.turned_by(&rotation::from_scaled_axis, orientation, spin, torque, h),
         }
     }
 
@@ -77,13 +82,13 @@ impl Rigid {
         torque: DVec3,
         h: f64,
     ) -> (DQuat, DVec3) {
-        self.turned_by(rotation::cayley, orientation, spin, torque, h)
+        self.turned_by(&rotation::cayley, orientation, spin, torque, h)
     }
 
     #[inline(always)]
     fn turned_by(
         &self,
-        about: impl Fn(DVec3) -> DQuat,
+        about: &impl Fn(DVec3) -> DQuat,
         orientation: DQuat,
         spin: DVec3,
         torque: DVec3,
@@ -92,6 +97,13 @@ impl Rigid {
         let Some(inertia) = self.inertia else {
             return (orientation, DVec3::ZERO);
         };
+        if !self.integrator.is_plain() {
+            let (next, driving) = self.momenta(inertia, orientation, spin, torque, h);
+            let turn = Turn::of(&Split::of(inertia), driving, h, about);
+            let end = unit(orientation * turn.rotation);
+            // Momentum stays where it is in the world while the body turns under it.
+            return (end, end * ((turn.rotation.conjugate() * next) / inertia));
+        }
         let local = orientation.conjugate();
         let mut momentum = inertia * (local * spin);
         if torque != DVec3::ZERO {
@@ -103,6 +115,31 @@ impl Rigid {
         let turn = Turn::of(&Split::of(inertia), momentum, h, about);
         let end = unit(orientation * turn.rotation);
         (end, end * (turn.momentum / inertia))
+    }
+
+    /// Numbers of the integrator about the three axes of the body.
+    fn coefficients(&self, inertia: DVec3, h: f64) -> [Coefficients; 3] {
+        [inertia.x, inertia.y, inertia.z].map(|i| self.integrator.coefficients(i, self.damping, h))
+    }
+
+    /// Angular momentum at the end of the substep, and the one by which the body turns in it, both in its frame at the start.
+    fn momenta(
+        &self,
+        inertia: DVec3,
+        orientation: DQuat,
+        spin: DVec3,
+        torque: DVec3,
+        h: f64,
+    ) -> (DVec3, DVec3) {
+        let local = orientation.conjugate();
+        let (momentum, torque, first) =
+            (inertia * (local * spin), local * torque, local * self.first);
+        let c = self.coefficients(inertia, h);
+        let of = |get: fn(&Coefficients) -> f64| DVec3::new(get(&c[0]), get(&c[1]), get(&c[2]));
+        let next = of(|c| c.gain) * inertia * (momentum + torque * h);
+        let driving =
+            of(|c| c.new) * next + of(|c| c.old) * momentum + of(|c| c.lead) * inertia * first * h;
+        (next, driving)
     }
 
     /// Euler's equation (2.3) in the body's frame and the quaternion (2.4), by the classical scheme.
@@ -139,12 +176,23 @@ impl Rigid {
         let Some(inertia) = self.inertia else {
             return DMat3::ZERO;
         };
+        let r = DMat3::from_quat(orientation);
+        if !self.integrator.is_plain() {
+            let (_, driving) = self.momenta(inertia, orientation, spin, torque, h);
+            let c = self.coefficients(inertia, h);
+            let share = |c: Coefficients, i: f64| c.new * c.gain * i + c.old;
+            let c = DVec3::new(
+                share(c[0], inertia.x),
+                share(c[1], inertia.y),
+                share(c[2], inertia.z),
+            );
+            let response = turn_derivative(inertia, driving, h);
+            return r * response * DMat3::from_diagonal(c) * r.transpose();
+        }
         let damping = (DVec3::ONE + inertia.recip() * (self.damping * h)).recip();
         let local = orientation.conjugate();
         let momentum = (inertia * (local * spin) + local * torque * h) * damping;
-        let exponential = |v: DVec3| (rotation::from_scaled_axis(v), rotation::left_jacobian(v));
-        let response = Turn::derivative(&Split::of(inertia), momentum, h, exponential);
-        let r = DMat3::from_quat(orientation);
+        let response = turn_derivative(inertia, momentum, h);
         r * response * DMat3::from_diagonal(damping) * r.transpose()
     }
 }
@@ -356,6 +404,12 @@ impl Turn {
     }
 }
 
+/// ∂ (turn, rad, in the body's frame at the start) / ∂ `momentum` of a free turn.
+fn turn_derivative(inertia: DVec3, momentum: DVec3, h: f64) -> DMat3 {
+    let exponential = |v: DVec3| (rotation::from_scaled_axis(v), rotation::left_jacobian(v));
+    Turn::derivative(&Split::of(inertia), momentum, h, exponential)
+}
+
 /// How a small change of `spin` at the start shows in the turn of `h` seconds of a body whose axes are `axes`, for each second.
 /// `mean`: it turns as bodies do whose bonds pull along mean arms.
 pub(crate) fn turning(
@@ -402,6 +456,8 @@ mod tests {
         inertia: Some(DVec3::new(0.2, 0.5, 0.9)),
         damping: 0.0,
         turning: Turning::Momentum,
+        integrator: Integrator::Mesd,
+        first: DVec3::ZERO,
     };
 
     fn tilted() -> DQuat {
@@ -480,8 +536,14 @@ mod tests {
 
     #[test]
     fn the_response_is_the_derivative_of_the_turn() {
-        for damping in [0.0, 0.7] {
-            let rigid = Rigid { damping, ..BOOK };
+        let schemes = Integrator::ALL.map(|i| (0.7, i));
+        for (damping, integrator) in schemes.into_iter().chain([(0.0, Integrator::Mesd)]) {
+            let rigid = Rigid {
+                damping,
+                integrator,
+                first: DVec3::new(-2.0, 1.0, 0.5),
+                ..BOOK
+            };
             let (q, w, torque, h) = (
                 tilted(),
                 DVec3::new(3.0, 5.0, -2.0),

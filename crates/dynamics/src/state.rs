@@ -29,6 +29,8 @@ pub struct Nodes {
     pub orientation: Vec<DQuat>,
     /// Angular velocity of each frame, rad/s, along the world's axes; a frame's own, like `velocity`.
     pub spin: Vec<DVec3>,
+    /// What elements that yield remember: how far each has flown, m. Empty if none does.
+    pub flow: Vec<f64>,
     /// Forces gathered in this substep, N. Written by `force`, read by `aim` and `advance`.
     #[serde(skip)]
     pub force: Vec<DVec3>,
@@ -38,10 +40,17 @@ pub struct Nodes {
     /// Velocity of each node with all that carries it, m/s; for elements that need it.
     #[serde(skip)]
     pub carried: Vec<DVec3>,
-    /// Frames that touch something in this substep. They drift by their new velocity, so that what rests on something is at
-    /// rest when the substep ends.
+    /// What families of nodes hand their fathers, force (N) and moment (N·m); whoever needs it sizes it.
+    #[serde(skip)]
+    pub pulls: Vec<[DVec3; 2]>,
+    /// Nodes that touch something in this substep, or that an element pulls at. They drift by their new velocity, so that what
+    /// rests on something is at rest when the substep ends, and what hangs on a spring gains no energy.
     #[serde(skip)]
     pub touching: Vec<bool>,
+    /// Force and torque at the start of the substep, for integrators that move by it as well as by the sum of their stages;
+    /// empty for all others.
+    #[serde(skip)]
+    pub first: (Vec<DVec3>, Vec<DVec3>),
     /// Where each frame will be at the end of the substep, as planned after `force` and kept
     /// up to date by every push.
     #[serde(skip)]
@@ -86,7 +95,7 @@ impl Nodes {
         self.force.resize(self.position.len(), DVec3::ZERO);
         self.carried.resize(self.position.len(), DVec3::ZERO);
         self.torque.resize(self.orientation.len(), DVec3::ZERO);
-        self.touching.resize(self.orientation.len(), false);
+        self.touching.resize(self.position.len(), false);
         self.ahead.resize(self.orientation.len(), Motion::default());
     }
 
@@ -103,6 +112,7 @@ impl Nodes {
         self.velocity.clone_from(&other.velocity);
         self.orientation.clone_from(&other.orientation);
         self.spin.clone_from(&other.spin);
+        self.flow.clone_from(&other.flow);
         self.make_ready();
     }
 }

@@ -5,6 +5,7 @@
 //! computer replays on another.
 
 pub mod bounds;
+pub mod four;
 pub mod pose;
 pub mod real;
 pub mod rotation;
@@ -12,5 +13,6 @@ pub mod statistics;
 pub mod symmetric;
 
 pub use bounds::Bounds;
+pub use four::{Four, f64x4};
 pub use pose::Pose;
 pub use rotation::{angle, skew};

@@ -10,12 +10,16 @@ use glam::DVec3;
 use trocar_collide::{Capsule, Patch, Touch};
 use trocar_dynamics::{
     Anchor, BodyContact, Bonds, Budget, Cast, Contact, Crew, Field, Joint, Kinematic, Local, Lock,
-    Masses, MatterId, Nodes, Outcome, Point, Pull, State, Tie,
+    Masses, MatterId, Nodes, Outcome, Point, Pull, Stages, State, Tie,
     joint::{Drive, Memory},
     solve::{self, Solver, Touches},
 };
 use trocar_math::Pose;
-use trocar_soft::Hyper;
+use trocar_soft::{
+    Global, Hyper, StepBounds,
+    global::{End, Sight},
+    stability::Gauge,
+};
 use trocar_tools::{Handle, grasper::PARTS};
 
 /// A substep whose joints can't be solved is halved at most so often.
@@ -103,13 +107,15 @@ pub struct Stage<'a> {
     pub motions: &'a [Motion],
     /// What the mouse pulls on.
     pub pulls: &'a [Pull],
+    /// What timed commands push, and by what force, N.
+    pub pushes: &'a [(Anchor, DVec3)],
     /// Length of the step, s.
     pub dt: f64,
     /// Simulated time at the start of the step, s.
     pub time: f64,
     /// How hard to solve.
     pub budget: Budget,
-    /// Threads for the contacts of a large group; none if they work on other groups.
+    /// Threads for the contacts and nets of a large group; none if they work on other groups.
     pub crew: Option<&'a Crew>,
 }
 
@@ -154,6 +160,7 @@ pub struct Group {
     /// Drives whose target changes: which joint, and how.
     timetables: Vec<(usize, Timetable)>,
     hypers: Vec<Hyper>,
+    globals: Vec<Global>,
     stable: f64,
     /// Shares of state: those of prescribed matter first, then the members', lent for the step.
     nodes: Vec<Nodes>,
@@ -163,6 +170,12 @@ pub struct Group {
     capsules: Vec<Capsule>,
     poses: Vec<[Pose; PARTS]>,
     solver: Solver,
+    stages: Stages,
+    gauge: Gauge,
+    /// The exact bound at rest, s, if substeps follow the state (KB9).
+    adaptive: Option<f64>,
+    /// Substeps of the last step.
+    count: u32,
     /// Velocities and spins before the mouse pulled.
     before: Vec<(Vec<DVec3>, Vec<DVec3>)>,
 }
@@ -229,6 +242,16 @@ impl Group {
                 .filter(|h| within(h.master.0))
                 .copied()
                 .collect(),
+            globals: model
+                .globals
+                .iter()
+                .filter(|g| {
+                    g.ends
+                        .iter()
+                        .any(|e| matches!(e, End::On(a) if within(a.matter)))
+                })
+                .cloned()
+                .collect(),
             stable: connected.bounds.safe,
             nodes,
             warm: Vec::new(),
@@ -240,6 +263,10 @@ impl Group {
             capsules: Vec::new(),
             poses: Vec::new(),
             solver: Solver::default(),
+            stages: Stages::default(),
+            gauge: Gauge::default(),
+            adaptive: model.adaptive.then_some(connected.bounds.exact),
+            count: 0,
             before: Vec::new(),
         }
     }
@@ -249,10 +276,11 @@ impl Group {
         self.version += 1;
     }
 
-    /// Takes over a new bound on the substep, s.
-    pub fn set_stable(&mut self, stable: f64) {
+    /// Takes over new bounds on the substep.
+    pub fn set_bounds(&mut self, bounds: &StepBounds) {
         self.replan();
-        self.stable = stable;
+        self.stable = bounds.safe;
+        self.adaptive = self.adaptive.map(|_| bounds.exact);
     }
 
     /// Takes the members' shares out of the state for the step.
@@ -305,9 +333,29 @@ impl Group {
         }
     }
 
-    /// How many substeps a step of `dt` takes.
-    pub fn substep_count(&self, dt: f64) -> u32 {
-        substeps(dt, self.stable).min(crate::build::MAX_SUBSTEPS)
+    /// Substeps of the last step, before any was halved.
+    pub fn substep_count(&self) -> u32 {
+        self.count
+    }
+
+    /// How many substeps a step of `dt` takes: as many as any state may need, or as this one does (KB9).
+    fn count_substeps(&mut self, stage: &Stage<'_>) -> u32 {
+        let bound = match self.adaptive {
+            None => self.stable,
+            Some(exact) => {
+                let first = self.nodes.len() - self.members.len();
+                let members = &self.members;
+                let net = |share: usize| {
+                    let member = members.get(share.checked_sub(first)?)?;
+                    stage.model.net(*member)
+                };
+                let now =
+                    self.gauge
+                        .bound(&net, &mut self.nodes, &self.hypers, stage.slot, stage.time);
+                now.min(0.9 * exact)
+            }
+        };
+        substeps(stage.dt, bound).min(crate::build::MAX_SUBSTEPS)
     }
 
     /// Which triangles instruments and bodies may touch in this step.
@@ -363,7 +411,8 @@ impl Group {
 
     /// All substeps of this step.
     pub fn step(&mut self, stage: &Stage<'_>) {
-        let count = self.substep_count(stage.dt);
+        let count = self.count_substeps(stage);
+        self.count = count;
         for index in 0..count {
             self.substep(
                 stage,
@@ -424,6 +473,7 @@ impl Group {
         }
         self.lead_fixtures(stage, sub.from, sub.to, sub.h);
         self.detect_bodies(stage, sub);
+        self.stir_pulled(stage);
         self.contacts.clear();
         self.keys.clear();
         if self.skins.is_empty() {
@@ -510,6 +560,21 @@ impl Group {
         self.stir_bodies(stage);
     }
 
+    /// Bodies that elements pull at drift by their new velocity: by the mean of old and new they would swing up.
+    fn stir_pulled(&mut self, stage: &Stage<'_>) {
+        let Some(bodies) = stage.model.bodies else {
+            return;
+        };
+        for end in self.globals.iter().flat_map(|g| g.ends) {
+            if let End::On(anchor) = end
+                && anchor.matter == bodies
+                && let Local::Frame(node, _) | Local::Node(node) = anchor.at
+            {
+                self.nodes[stage.slot[bodies.index()] as usize].touching[node as usize] = true;
+            }
+        }
+    }
+
     /// Bodies that touch tissue do not sleep, and drift by their new velocity.
     fn stir_bodies(&mut self, stage: &Stage<'_>) {
         let Some(bodies) = stage.model.bodies else {
@@ -550,6 +615,17 @@ impl Group {
                 Some(pull.anchor.matter) == stage.model.bodies,
                 pull.anchor.at,
             ) {
+                collisions.wake(node as usize);
+            }
+        }
+        // What an element or a command pulls at does not sleep.
+        let pulled = self.globals.iter().flat_map(|g| g.ends);
+        let pushed = stage.pushes.iter().map(|p| End::On(p.0));
+        for end in pulled.chain(pushed) {
+            if let End::On(anchor) = end
+                && let (true, Local::Frame(node, _)) =
+                    (Some(anchor.matter) == stage.model.bodies, anchor.at)
+            {
                 collisions.wake(node as usize);
             }
         }
@@ -606,7 +682,7 @@ impl Group {
         }
     }
 
-    /// Forces on every node, hyper nodes included.
+    /// Forces on every node, hyper nodes included; of integrators with two stages both, as [`Stages`] says.
     fn force(&mut self, stage: &Stage<'_>, sub: Sub) {
         self.steer(stage, sub);
         let time = stage.time + sub.from * stage.dt;
@@ -614,24 +690,58 @@ impl Group {
             time,
             gravity: stage.model.gravity,
         };
-        for (k, m) in self.members.iter().enumerate() {
-            let nodes = &mut self.nodes[stage.slot[m.index()] as usize];
-            stage.model.matters[m.index()].force(nodes, &field);
-            if self.bad[k] >= PATIENCE {
-                freeze(nodes);
-            }
-            if let (Some(collisions), true) = (&self.collisions, Some(*m) == stage.model.bodies) {
-                for (i, _) in collisions.rest.iter().enumerate().filter(|r| r.1.asleep) {
-                    nodes.velocity[i] = DVec3::ZERO;
-                    nodes.spin[i] = DVec3::ZERO;
-                    nodes.force[i] = DVec3::ZERO;
-                    nodes.torque[i] = DVec3::ZERO;
+        let (matters, slot) = (&stage.model.matters, stage.slot);
+        let (members, bad, hypers) = (&self.members, &self.bad, &self.hypers);
+        let globals = &self.globals;
+        let sight = Sight {
+            matter: |m: MatterId| &*matters[m.index()],
+            slot,
+        };
+        let resting = self.collisions.as_ref().map(|c| &c.rest);
+        let evaluate = |nodes: &mut [Nodes], after: f64| {
+            let field = Field {
+                time: field.time + after,
+                ..field
+            };
+            for (k, m) in members.iter().enumerate() {
+                let nodes = &mut nodes[slot[m.index()] as usize];
+                match stage.crew {
+                    Some(crew) => matters[m.index()].force_by(nodes, &field, crew),
+                    None => matters[m.index()].force(nodes, &field),
+                }
+                if bad[k] >= PATIENCE {
+                    freeze(nodes);
+                }
+                if let (Some(rest), true) = (resting, Some(*m) == stage.model.bodies) {
+                    for (i, _) in rest.iter().enumerate().filter(|r| r.1.asleep) {
+                        nodes.velocity[i] = DVec3::ZERO;
+                        nodes.spin[i] = DVec3::ZERO;
+                        nodes.force[i] = DVec3::ZERO;
+                        nodes.torque[i] = DVec3::ZERO;
+                    }
                 }
             }
-        }
-        for hyper in &self.hypers {
-            hyper.give_back(&mut self.nodes, stage.slot);
-        }
+            for global in globals {
+                global.apply(&sight, nodes, field.time);
+            }
+            for (anchor, force) in stage.pushes {
+                if members.contains(&anchor.matter) {
+                    sight.pull(&End::On(*anchor), nodes, *force);
+                }
+            }
+            for hyper in hypers {
+                hyper.give_back(nodes, slot);
+            }
+        };
+        let first = self.nodes.len() - members.len();
+        let masses = |share: usize| {
+            let member = members.get(share.checked_sub(first)?)?;
+            Some(matters[member.index()].masses())
+        };
+        let of = |m: MatterId| matters[m.index()].masses();
+        let copy = |nodes: &mut [Nodes]| hypers.iter().for_each(|h| h.copy(of, nodes, slot));
+        self.stages
+            .gather(&masses, &mut self.nodes, sub.h, evaluate, copy);
         for m in &self.members {
             stage.model.matters[m.index()]
                 .plan(&mut self.nodes[stage.slot[m.index()] as usize], sub.h);
@@ -734,7 +844,12 @@ impl Group {
             }
             let m = self.members[k].index();
             let nodes = &mut self.nodes[stage.slot[m] as usize];
-            if !stage.model.matters[m].advance(nodes, sub.h) {
+            let matter = &stage.model.matters[m];
+            let sound = match stage.crew {
+                Some(crew) => matter.advance_by(nodes, sub.h, crew),
+                None => matter.advance(nodes, sub.h),
+            };
+            if !sound {
                 self.quarantine(stage, k);
             }
         }

@@ -15,6 +15,7 @@ impl Simulation {
             hash.vectors(&nodes.position);
             hash.vectors(&nodes.velocity);
             hash.vectors(&nodes.spin);
+            hash.numbers(&nodes.flow);
             for q in &nodes.orientation {
                 hash.numbers(&q.to_array());
             }

@@ -5,7 +5,7 @@ use crate::{
     build::Model,
     collisions::Collisions,
     event::Happening,
-    file::{LawSpec, MaterialSpec},
+    file::{IntegratorName, LawSpec, MaterialSpec},
 };
 use serde::{Deserialize, Serialize};
 
@@ -28,6 +28,25 @@ pub struct Parameter {
     pub value: f64,
     /// What the scene says.
     pub start: f64,
+    /// What its values 0, 1, 2 … mean, if it is one of a few; empty if it is a number.
+    pub choices: &'static [&'static str],
+}
+
+impl Parameter {
+    /// Why it can't have a value whatever the others are; none if it can.
+    pub(crate) fn objection(&self, value: f64) -> Option<String> {
+        let (least, greatest) = (self.least, self.greatest);
+        if !(least..=greatest).contains(&value) {
+            return Some(format!(
+                "{value} does not lie between {least} and {greatest}"
+            ));
+        }
+        let whole = self.choices.is_empty() || value == trocar_math::real::floor(value);
+        (!whole).then(|| {
+            let last = self.choices.len() - 1;
+            format!("it is one of the whole numbers 0 to {last}")
+        })
+    }
 }
 
 /// A wish to change a parameter.
@@ -44,6 +63,8 @@ pub struct Change {
 pub(crate) enum Subject {
     /// Gravity along an axis.
     Gravity(usize),
+    /// How much of a step's time passes.
+    SlowMotion,
     /// A number of a tissue's material: which tissue, which of [`NUMBERS`].
     Material(usize, usize),
     /// The pull that an instrument's jaws hold.
@@ -61,8 +82,8 @@ enum Range {
     UpTo(f64),
     /// From 0 to this.
     Within(f64),
-    /// 0 or 1.
-    Switch,
+    /// A part of one.
+    Share,
 }
 
 impl Range {
@@ -72,7 +93,7 @@ impl Range {
             Self::UpTo(most) if start == 0.0 => [0.0, most],
             Self::UpTo(_) => [0.0, 10.0 * start],
             Self::Within(most) => [0.0, most.max(start)],
-            Self::Switch => [0.0, 1.0],
+            Self::Share => [0.01, 1.0],
         }
     }
 }
@@ -113,8 +134,8 @@ fn of_law(law: LawSpec) -> &'static str {
     }
 }
 
-/// Every number of a material but its gravity, which is a switch.
-const NUMBERS: [Number; 14] = [
+/// Every number of a material.
+const NUMBERS: [Number; 19] = [
     Number {
         name: "mass",
         unit: |_| "kg",
@@ -227,17 +248,108 @@ const NUMBERS: [Number; 14] = [
         tissues: Tissues::All,
         place: |m| &mut m.bears,
     },
+    Number {
+        name: "dead when shorter",
+        unit: |_| "m",
+        about: "Dead zone of the springs between surface nodes when shorter than at rest.",
+        range: Range::UpTo(0.005),
+        tissues: Tissues::All,
+        place: |m| &mut m.dead[0],
+    },
+    Number {
+        name: "dead when longer",
+        unit: |_| "m",
+        about: "Dead zone of those springs when longer than at rest.",
+        range: Range::UpTo(0.005),
+        tissues: Tissues::All,
+        place: |m| &mut m.dead[1],
+    },
+    Number {
+        name: "shorten",
+        unit: |_| "",
+        about: "By what part those springs are shorter at rest than built: pre-tension.",
+        range: Range::Within(0.5),
+        tissues: Tissues::All,
+        place: |m| &mut m.shorten,
+    },
+    Number {
+        name: "quasi factor",
+        unit: |_| "",
+        about: "Factor of the velocity, if it moves quasi-dynamically.",
+        range: Range::Share,
+        tissues: Tissues::All,
+        place: |m| &mut m.quasi_factor,
+    },
+    Number {
+        name: "velocity weight",
+        unit: |_| "",
+        about: "Weight of the new velocity, if it moves by the weighted scheme.",
+        range: Range::Share,
+        tissues: Tissues::All,
+        place: |m| &mut m.velocity_weight,
+    },
 ];
 
-/// In place of an index into [`NUMBERS`]: whether gravity acts on the tissue.
-const FALLS: usize = NUMBERS.len();
+/// One of a few things that a material can be or do.
+struct Choice {
+    name: &'static str,
+    about: &'static str,
+    choices: &'static [&'static str],
+    read: fn(&MaterialSpec) -> usize,
+    write: fn(&mut MaterialSpec, usize),
+}
+
+const LAWS: &[&str] = &["linear", "quadratic"];
+
+/// All of them; a [`Subject::Material`] counts them after [`NUMBERS`].
+const CHOICES: [Choice; 3] = [
+    Choice {
+        name: "gravity",
+        about: "Gravity acts on it.",
+        choices: &["no", "yes"],
+        read: |m| usize::from(m.gravity),
+        write: |m, k| m.gravity = k == 1,
+    },
+    Choice {
+        name: "integrator",
+        about: "By which scheme it moves.",
+        choices: &[
+            "MESD",
+            "quasi-dynamic",
+            "modified Runge-Kutta",
+            "modified Heun",
+            "Euler-Cauchy",
+            "Runge-Kutta",
+            "Heun",
+            "weighted",
+            "midpoint",
+        ],
+        read: |m| {
+            let all = IntegratorName::ALL.iter();
+            all.take_while(|i| **i != m.integrator).count()
+        },
+        write: |m, k| m.integrator = IntegratorName::ALL.get(k).copied().unwrap_or_default(),
+    },
+    Choice {
+        name: "memory law",
+        about: "How the shape memory grows; its constant counts in N/m or N/m².",
+        choices: LAWS,
+        read: |m| usize::from(m.memory_law == LawSpec::Quadratic),
+        write: |m, k| m.memory_law = [LawSpec::Linear, LawSpec::Quadratic][k.min(1)],
+    },
+];
 
 /// All parameters of a model, and what each is a number of.
 pub(crate) fn list(model: &Model) -> (Vec<Parameter>, Vec<Subject>) {
     let (mut parameters, mut subjects) = (Vec::new(), Vec::new());
     let mut add =
         |group: &str, name: &str, unit, about, [least, greatest]: [f64; 2], start, subject| {
+            let choices = match subject {
+                Subject::Material(_, k) => choice(k).map_or(&[][..], |c| c.choices),
+                _ => &[],
+            };
             parameters.push(Parameter {
+                choices,
                 group: group.into(),
                 name: name.into(),
                 unit,
@@ -287,17 +399,18 @@ pub(crate) fn list(model: &Model) -> (Vec<Parameter>, Vec<Subject>) {
                 subject,
             );
         }
-        let (about, start) = ("Gravity acts on it: 0 or 1.", f64::from(material.gravity));
-        let range = Range::Switch.bounds(start);
-        add(
-            &tissue.name,
-            "gravity",
-            "",
-            about,
-            range,
-            start,
-            Subject::Material(t, FALLS),
-        );
+        for (k, choice) in CHOICES.iter().enumerate() {
+            let start = (choice.read)(&material) as f64;
+            add(
+                &tissue.name,
+                choice.name,
+                "",
+                choice.about,
+                [0.0, (choice.choices.len() - 1) as f64],
+                start,
+                Subject::Material(t, NUMBERS.len() + k),
+            );
+        }
     }
     for (t, tool) in model.tools.iter().enumerate() {
         let (name, grasper) = (&tool.name, &tool.grasper);
@@ -329,15 +442,30 @@ pub(crate) fn list(model: &Model) -> (Vec<Parameter>, Vec<Subject>) {
             );
         }
     }
+    add(
+        "world",
+        "slow motion",
+        "",
+        "How much of each step's time passes in the scene; 1 is all of it.",
+        [0.01, 1.0],
+        model.slow_motion,
+        Subject::SlowMotion,
+    );
     (parameters, subjects)
 }
 
 /// Writes number `k` of a material.
 fn write(material: &mut MaterialSpec, k: usize, value: f64) {
-    match NUMBERS.get(k) {
-        Some(number) => *(number.place)(material) = value,
-        None => material.gravity = value != 0.0,
+    match (NUMBERS.get(k), choice(k)) {
+        (Some(number), _) => *(number.place)(material) = value,
+        (None, Some(choice)) => (choice.write)(material, value as usize),
+        (None, None) => {}
     }
+}
+
+/// The choice that number `k` of a material is, if it is one.
+fn choice(k: usize) -> Option<&'static Choice> {
+    CHOICES.get(k.checked_sub(NUMBERS.len())?)
 }
 
 impl Simulation {
@@ -388,14 +516,7 @@ impl Simulation {
                 self.parameters.len()
             ));
         };
-        let (least, greatest) = (parameter.least, parameter.greatest);
-        if !(least..=greatest).contains(&value) {
-            return Some(format!(
-                "{value} does not lie between {least} and {greatest}"
-            ));
-        }
-        let switch = matches!(self.subjects[p], Subject::Material(_, FALLS));
-        (switch && value != 0.0 && value != 1.0).then(|| "it is 0 or 1".into())
+        parameter.objection(value)
     }
 
     /// Gives parameters their values, all or none; the values are within range.
@@ -420,7 +541,7 @@ impl Simulation {
         if !materials.is_empty() {
             self.model.remake(&materials)?;
             for (group, connected) in self.groups.iter_mut().zip(&self.model.groups) {
-                group.set_stable(connected.bounds.safe);
+                group.set_bounds(&connected.bounds);
             }
             self.longest = self.model.longest_step();
             // The nets are new and know nothing of grips.
@@ -436,6 +557,7 @@ impl Simulation {
                     }
                     self.model.gravity[axis] = *value;
                 }
+                Subject::SlowMotion => self.model.slow_motion = *value,
                 Subject::GripForce(t) => self.model.tools[t].grasper.grip_force = *value,
                 Subject::Speed(t) => self.model.tools[t].grasper.speed = *value,
                 Subject::Material(..) => {}

@@ -12,7 +12,7 @@ use trocar_collide::patch::Side;
 use trocar_dynamics::{Local, Nodes, State, TieKind, joint::Memory};
 use trocar_tools::{EndoscopeHandle, Grip, Handle, grasper::PARTS, grip::Hold};
 
-const MAGIC: &[u8; 8] = b"TROCSNP4";
+const MAGIC: &[u8; 8] = b"TROCSNP5";
 
 /// No grip bears more than this, N.
 const MAX_FORCE: f64 = 1e6;
@@ -161,7 +161,9 @@ impl Simulation {
             && state.nodes.len() == snapshot.state.nodes.len()
             && the_world_stands(&state.nodes, &snapshot.state.nodes)
             && state.nodes.iter().zip(&snapshot.state.nodes).all(|(a, b)| {
-                b.is_consistent() && a.len() == b.len() && a.frames() == b.frames() && is_sound(b)
+                b.is_consistent()
+                    && (a.len(), a.frames(), a.flow.len()) == (b.len(), b.frames(), b.flow.len())
+                    && is_sound(b)
             });
         let tools = &self.model().tools;
         // Following a hand may overshoot a limit by rounding.
@@ -262,6 +264,7 @@ fn is_sound(nodes: &Nodes) -> bool {
     finite(&nodes.position)
         && finite(&nodes.velocity)
         && finite(&nodes.spin)
+        && nodes.flow.iter().all(|f| f.is_finite())
         && nodes
             .orientation
             .iter()

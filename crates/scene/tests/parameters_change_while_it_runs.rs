@@ -97,9 +97,9 @@ fn every_number_of_the_scene_is_listed_with_its_range() {
         assert!(!p.about.is_empty() && p.least.is_finite() && p.greatest.is_finite());
     }
     let of = |group: &str| list.iter().filter(|p| p.group == group).count();
-    assert_eq!(of("world"), 3);
+    assert_eq!(of("world"), 4);
     // A sheet has no central nodes, an organ one, a pipe many.
-    assert_eq!((of("sheet"), of("organ"), of("pipe")), (8, 12, 15));
+    assert_eq!((of("sheet"), of("organ"), of("pipe")), (15, 19, 22));
     assert_eq!(of("grasper"), 2);
     assert_eq!(value(&simulation, "sheet", "stiffness"), 40.0);
     assert_eq!(value(&simulation, "pipe", "gravity"), 1.0);
@@ -202,7 +202,10 @@ fn what_a_scene_could_not_be_built_of_is_refused_and_changes_nothing() {
             change(&simulation, "world", "gravity y", f64::INFINITY),
             "between",
         ),
-        (change(&simulation, "sheet", "gravity", 0.5), "0 or 1"),
+        (
+            change(&simulation, "sheet", "gravity", 0.5),
+            "numbers 0 to 1",
+        ),
         (
             Change {
                 parameter: many,

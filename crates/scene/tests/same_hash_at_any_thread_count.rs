@@ -61,3 +61,28 @@ fn the_hash_changes_with_every_step() {
     distinct.dedup();
     assert_eq!(distinct.len(), found.len());
 }
+
+#[test]
+fn threads_do_not_show_within_one_large_net() {
+    // One group, one net of more nodes than a thread is given at once.
+    let text = "trocar = 1\n[world]\nstep = 0.002\n\
+        [[sheet]]\nname = \"sheet\"\norigin = [0, 0, 0]\nu = [0.2, 0, 0]\nv = [0, 0, 0.2]\nrows = 75\ncolumns = 75\n\
+        fixed = [{ ring = 0 }]\n\
+        material = { mass = 0.0001, damping = 0.002, stiffness = 20, memory = 0.0 }\n";
+    let scene = trocar_scene::Scene::from_text("test.toml", text).unwrap_or_else(|e| panic!("{e}"));
+    let run = |threads: usize| -> Vec<u64> {
+        let mut simulation = simulation(&scene, threads);
+        assert_eq!(simulation.model().groups.len(), 1);
+        let input = simulation.idle_input();
+        (0..50)
+            .map(|_| {
+                simulation.step(&input);
+                simulation.hash()
+            })
+            .collect()
+    };
+    let alone = run(1);
+    assert_ne!(alone[0], alone[49]);
+    assert_eq!(alone, run(2));
+    assert_eq!(alone, run(3));
+}

@@ -10,17 +10,11 @@ use glam::DVec3;
 use trocar_dynamics::{Matter, Nodes};
 
 impl Net {
-    /// Energy of springs, shape memory, torsion and bending, J.
-    pub fn elastic_energy(&self, nodes: &Nodes) -> f64 {
+    /// Energy of springs, shape memory, torsion and bending, J: what would be given back if nothing flew and what is
+    /// driven stayed as it is at `time` s.
+    pub fn elastic_energy(&self, nodes: &Nodes, time: f64) -> f64 {
         let at = |n: u32| nodes.position[n as usize];
-        let mut energy = 0.0;
-        for e in self
-            .elements()
-            .filter(|e| e.law.input == element::Input::Distance)
-        {
-            let length = at(e.nodes[0]).distance(at(e.nodes[1]));
-            energy += element::spring_energy(length, e.rest_length, &e.law);
-        }
+        let mut energy = self.links_energy(nodes, time);
         for (bend, rest) in self.bends_at_rest() {
             let [i, k, j] = bend.nodes.map(at);
             energy += element::bending_energy(k - i, k - j, bend.constant, rest);

@@ -7,12 +7,21 @@
 //! h = ( d + √(d² + 4 m k) ) / k
 //! ```
 //!
+//! Other integrators have bounds of their own ([`Integrator::critical_step`]); nets of different ones may hang together, so
+//! the bound of a group that is not all MESD is found by trying the scheme itself, from the guess that its stiffest mode
+//! gives.
+//!
 //! The bound printed in the source (3.96) has 2mk instead of 4mk: it takes the old velocity for an
 //! input and is stricter than need be.
 
-use crate::{Hyper, Net, element};
+use crate::{
+    Global, Hyper, Net, element,
+    global::{End, Sight},
+};
 use glam::DVec3;
-use trocar_dynamics::{Field, Matter, Nodes};
+use trocar_dynamics::{
+    Field, Integrator, Matter, Nodes, Point, Stages, anchor::Support, integrator::Mode,
+};
 use trocar_math::rotation;
 
 /// For how long a group is tried, s.
@@ -21,7 +30,7 @@ const TRIAL: f64 = 4.0;
 /// Bounds on the substep of a group of coupled nets, s.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StepBounds {
-    /// The exact bound for small motion about rest, from the stiffest mode.
+    /// The exact bound for small motion about rest, from the stiffest mode and the integrators of the nets.
     pub exact: f64,
     /// A bound that holds in every configuration: linear springs of any direction; quadratic ones up to twice their
     /// rest length, quadratic memory up to a centimetre; fathers as they are at rest.
@@ -67,12 +76,10 @@ fn node_stiffness(net: &Net) -> Vec<f64> {
             element::Base::Quadratic => 2.0 * net.memory(i) * 0.01,
         })
         .collect();
-    for e in net
-        .elements()
-        .filter(|e| e.law.input == element::Input::Distance)
-    {
-        let stiffness = e.law.stiffness(e.rest_length);
-        e.nodes.iter().for_each(|n| sum[*n as usize] += stiffness);
+    for (ends, input, stiffness) in net.slopes() {
+        if input == element::Input::Distance {
+            ends.iter().for_each(|n| sum[*n as usize] += stiffness);
+        }
     }
     for bend in net.bends() {
         let [i, k, j] = bend.nodes.map(|n| net.rest().position[n as usize]);
@@ -91,17 +98,27 @@ fn node_stiffness(net: &Net) -> Vec<f64> {
 pub fn safe_step(net: &Net, extra: &dyn Fn(usize) -> f64) -> f64 {
     let masses = net.masses();
     let mut damping = masses.damping().to_vec();
-    for e in net
-        .elements()
-        .filter(|e| e.law.input == element::Input::Velocity)
-    {
-        let damper = 2.0 * e.law.constant * e.law.gain[1];
-        e.nodes.iter().for_each(|n| damping[*n as usize] -= damper);
+    for (ends, input, damper) in net.slopes() {
+        if input == element::Input::Velocity {
+            ends.iter()
+                .for_each(|n| damping[*n as usize] -= 2.0 * damper);
+        }
     }
     let stiffness = node_stiffness(net);
+    let integrator = masses.integrator();
     (0..masses.len()).fold(f64::INFINITY, |bound, i| {
         let stiffness = 2.0 * (stiffness[i] + extra(i));
-        bound.min(critical_step(masses.mass()[i], damping[i], stiffness))
+        let mass = masses.mass()[i];
+        bound.min(if integrator == Integrator::Mesd {
+            critical_step(mass, damping[i], stiffness)
+        } else {
+            integrator.critical_step(&Mode {
+                mass,
+                damping: masses.damping()[i],
+                drag: masses.damping()[i] - damping[i],
+                stiffness,
+            })
+        })
     })
 }
 
@@ -119,6 +136,11 @@ fn kuhn_bound(net: &Net) -> f64 {
 /// All bounds of a group of nets coupled by `hypers`. In the hypers, a matter's id is its index in
 /// `nets`, so a group is judged without the rest of the scene.
 pub fn bounds(nets: &[&Net], hypers: &[Hyper]) -> StepBounds {
+    bounds_with(nets, hypers, &[])
+}
+
+/// [`bounds`] of nets that `globals` join as well, to each other and to fixed points.
+pub fn bounds_with(nets: &[&Net], hypers: &[Hyper], globals: &[Global]) -> StepBounds {
     let stiffness: Vec<Vec<f64>> = nets.iter().map(|net| node_stiffness(net)).collect();
     let extra = |net: usize, node: usize| -> f64 {
         hypers
@@ -127,7 +149,23 @@ pub fn bounds(nets: &[&Net], hypers: &[Hyper]) -> StepBounds {
             .map(|h| h.factor * stiffness[h.slave.0.index()][h.slave.1 as usize])
             .sum()
     };
-    let (exact, flutters) = Probe::new(nets, hypers).exact_step();
+    let joined = |net: usize, node: usize| -> f64 {
+        let ends = globals.iter().flat_map(|g| g.ends.map(|end| (g, end)));
+        ends.filter_map(|(g, end)| match end {
+            End::On(anchor) if anchor.matter.index() == net => Some((g, Support::of(&anchor))),
+            _ => None,
+        })
+        .flat_map(|(g, support)| {
+            let ours = |p: &&(trocar_dynamics::MatterId, Point, f64)| p.1.node as usize == node;
+            let weight: f64 = support.parts().iter().filter(ours).map(|p| p.2).sum();
+            // Dampers are judged by the exact bound.
+            let spring = g.law.input == element::Input::Distance;
+            (spring && weight != 0.0).then(|| weight.abs() * g.slope())
+        })
+        .sum()
+    };
+    let extra = |net: usize, node: usize| extra(net, node) + joined(net, node);
+    let (exact, flutters) = Probe::new(nets, hypers, globals).exact_step();
     let safe = nets
         .iter()
         .enumerate()
@@ -135,21 +173,132 @@ pub fn bounds(nets: &[&Net], hypers: &[Hyper]) -> StepBounds {
         .fold(f64::INFINITY, f64::min);
     StepBounds {
         exact,
-        // The rows of fathers, which carry others, are judged by the exact bound.
+        // The rows of fathers, which carry others, are judged by the exact bound. A scheme that swings up a node left
+        // alone swings up the net, too.
         safe: safe.min(0.9 * exact),
         kuhn: nets
             .iter()
             .map(|net| kuhn_bound(net))
             .fold(f64::INFINITY, f64::min),
-        flutters,
+        flutters: flutters || safe == 0.0,
     }
+}
+
+/// How far a spring may be from where its stiffness was looked at, as a part of its length, and how far its ends may move against
+/// each other in a substep.
+const NEAR: f64 = 0.1;
+
+/// Finds how long a substep may be as things are now (KB9): from the slopes of the springs at their present lengths, a tenth of
+/// them to either side, and from how fast their ends move against each other. It depends on the state alone.
+#[derive(Debug, Default)]
+pub struct Gauge {
+    /// Stiffness at every node of every share, N/m.
+    sums: Vec<Vec<f64>>,
+}
+
+impl Gauge {
+    /// The bound of coupled nets at `time` s, s. `net` gives the net of each of `nodes`, none for other matter; `slot` says where a matter's
+    /// share is.
+    pub fn bound<'a>(
+        &mut self,
+        net: &impl Fn(usize) -> Option<&'a Net>,
+        nodes: &mut [Nodes],
+        hypers: &[Hyper],
+        slot: &[u32],
+        time: f64,
+    ) -> f64 {
+        let mut bound = f64::INFINITY;
+        self.sums.resize_with(nodes.len(), Vec::new);
+        for (k, nodes) in nodes.iter_mut().enumerate() {
+            if let Some(net) = net(k) {
+                bound = bound.min(present_stiffness(net, nodes, time, &mut self.sums[k]));
+            }
+        }
+        for h in hypers {
+            let at = |(matter, node): (trocar_dynamics::MatterId, u32)| {
+                (slot[matter.index()] as usize, node as usize)
+            };
+            let ((a, i), (b, j)) = (at(h.master), at(h.slave));
+            let more = self.sums[b].get(j).map_or(0.0, |k| h.factor * k);
+            if let Some(sum) = self.sums[a].get_mut(i) {
+                *sum += more;
+            }
+        }
+        for k in 0..nodes.len() {
+            let Some(masses) = net(k).map(|n| n.masses()) else {
+                continue;
+            };
+            let scheme = masses.integrator();
+            for (i, stiffness) in self.sums[k].iter().enumerate() {
+                let (mass, damping) = (masses.mass()[i], masses.damping()[i]);
+                bound = bound.min(match scheme {
+                    Integrator::QuasiDynamic(factor) => damping / (factor * stiffness),
+                    // The stage of a classical scheme is as strict as its Euler step.
+                    Integrator::Euler | Integrator::RungeKutta | Integrator::Heun => {
+                        critical_step(mass, -damping, 2.0 * stiffness)
+                    }
+                    Integrator::Midpoint => damping / stiffness,
+                    _ => critical_step(mass, damping, 2.0 * stiffness),
+                });
+            }
+        }
+        bound
+    }
+}
+
+/// Writes the stiffness at every node as the net is now; returns the step in which no spring's ends move farther than
+/// [`NEAR`] of its length, s.
+fn present_stiffness(net: &Net, nodes: &mut Nodes, time: f64, sums: &mut Vec<f64>) -> f64 {
+    let masses = net.masses();
+    masses.carry_velocities(nodes, None);
+    sums.clear();
+    sums.extend((0..nodes.len()).map(|i| match net.memory_base() {
+        element::Base::Linear => net.memory(i),
+        element::Base::Quadratic => {
+            let apart = nodes.position[i].distance(net.base_position(nodes, i));
+            2.0 * net.memory(i) * (apart + 1e-3)
+        }
+    }));
+    let mut bound = f64::INFINITY;
+    for (i, e) in net.elements().enumerate() {
+        if e.law.input != element::Input::Distance {
+            continue;
+        }
+        let [a, b] = e.nodes.map(|n| n as usize);
+        let length = nodes.position[a].distance(nodes.position[b]);
+        let near = NEAR * length.max(e.rest_length).max(1e-6);
+        let speed = (nodes.carried[a] - nodes.carried[b]).length();
+        bound = bound.min(near / speed.max(1e-12));
+        let (stretch, bias) = net.stretch(nodes, i, time);
+        let tension = |more: f64| e.law.tension(stretch + more) + bias;
+        let (short, now, long) = (tension(-near), tension(0.0), tension(near));
+        let slope = ((long - now) / near).max((now - short) / near);
+        // Across its line a spring under tension holds like a string.
+        let across = long / length.max(1e-6);
+        let stiffness = slope.max(across).max(0.0);
+        sums[a] += stiffness;
+        sums[b] += stiffness;
+    }
+    for bend in net.bends() {
+        let [i, k, j] = bend.nodes.map(|n| nodes.position[n as usize]);
+        let spacing = k.distance(i).min(k.distance(j));
+        let stiffness = element::bending_stiffness(bend.constant, spacing);
+        bend.nodes
+            .iter()
+            .for_each(|n| sums[*n as usize] += stiffness);
+    }
+    bound
 }
 
 /// Small motions of a group about rest: shifts of all nodes and turns of all frames.
 struct Probe<'a> {
     nets: &'a [&'a Net],
     hypers: &'a [Hyper],
+    globals: &'a [Global],
     work: Vec<Nodes>,
+    stages: Stages,
+    /// The stiffest mode found.
+    stiffest: Mode,
     /// What each unknown is: mass or moment of inertia, damping, and how far it may move.
     unknowns: Vec<Unknown>,
 }
@@ -163,7 +312,7 @@ struct Unknown {
 }
 
 impl<'a> Probe<'a> {
-    fn new(nets: &'a [&'a Net], hypers: &'a [Hyper]) -> Self {
+    fn new(nets: &'a [&'a Net], hypers: &'a [Hyper], globals: &'a [Global]) -> Self {
         let mut unknowns = Vec::new();
         for (n, net) in nets.iter().enumerate() {
             let masses = net.masses();
@@ -198,7 +347,15 @@ impl<'a> Probe<'a> {
         Self {
             nets,
             hypers,
+            globals,
             work: nets.iter().map(|net| net.rest().clone()).collect(),
+            stages: Stages::default(),
+            stiffest: Mode {
+                mass: 1.0,
+                damping: 0.0,
+                drag: 0.0,
+                stiffness: 0.0,
+            },
             unknowns,
         }
     }
@@ -208,6 +365,14 @@ impl<'a> Probe<'a> {
     /// symmetric, and a swinging mode may be the first to grow. Also says whether one grows at any step.
     fn exact_step(&mut self) -> (f64, bool) {
         let mode = self.critical_step();
+        let schemes = self.nets.iter().map(|net| net.masses().integrator());
+        if let Some(guess) = schemes
+            .filter(|i| *i != Integrator::Mesd)
+            .map(|i| i.critical_step(&self.stiffest))
+            .reduce(f64::min)
+        {
+            return self.searched_step(guess.min(mode).min(1.0));
+        }
         // A system that nothing excites is stable; a second is longer than any step.
         let high = if mode.is_finite() { mode } else { 1.0 };
         let trial = 0.99 * high;
@@ -235,6 +400,46 @@ impl<'a> Probe<'a> {
         (low, false)
     }
 
+    /// The step at which a small disturbance begins to grow, looked for from `guess` on, s; and whether it does at any.
+    fn searched_step(&mut self, guess: f64) -> (f64, bool) {
+        let large = self.unknowns.len() > 20_000;
+        let steps = if large { 150 } else { 2400 };
+        let (mut low, mut high) = (0.0, guess.max(1e-5));
+        if self.grows(high, steps) {
+            // What the step causes goes away with it.
+            let mut short = high;
+            while low == 0.0 {
+                short *= 0.5;
+                if short < 1e-6 {
+                    // It does so at any step.
+                    return (short, true);
+                }
+                if self.grows(short, steps) {
+                    high = short;
+                } else {
+                    low = short;
+                }
+            }
+        } else {
+            while !self.grows(high, steps) {
+                low = high;
+                high *= 1.25;
+                if high > 1.0 {
+                    return (low, false);
+                }
+            }
+        }
+        while high - low > 2e-3 * high {
+            let middle = 0.5 * (low + high);
+            *(if self.grows(middle, steps) {
+                &mut high
+            } else {
+                &mut low
+            }) = middle;
+        }
+        (low, false)
+    }
+
     /// True if a small disturbance grows in `steps` substeps of `h` under the scheme itself.
     fn grows(&mut self, h: f64, steps: usize) -> bool {
         let field = Field {
@@ -246,6 +451,23 @@ impl<'a> Probe<'a> {
         for (net, nodes) in nets.iter().zip(&mut self.work) {
             nodes.copy_from(net.rest());
         }
+        // A net that was built under tension, or is driven, would move off; only what comes of the disturbance counts.
+        let globals = self.globals;
+        let sight = Sight {
+            matter: |m: trocar_dynamics::MatterId| nets[m.index()] as &dyn Matter,
+            slot: &slot,
+        };
+        for (net, nodes) in nets.iter().zip(&mut self.work) {
+            net.force(nodes, &field);
+        }
+        globals
+            .iter()
+            .for_each(|g| g.apply(&sight, &mut self.work, 0.0));
+        let still: Vec<(Vec<DVec3>, Vec<DVec3>)> = self
+            .work
+            .iter()
+            .map(|nodes| (nodes.force.clone(), nodes.torque.clone()))
+            .collect();
         for (i, u) in self.unknowns.iter().enumerate() {
             let nodes = &mut self.work[u.net];
             let list = if u.turns {
@@ -254,17 +476,45 @@ impl<'a> Probe<'a> {
                 &mut nodes.velocity
             };
             list[u.node] = rough(i) * 1e-9;
+            // What has no mass forgets how it moved, so it is disturbed where it is.
+            let without_mass = matches!(
+                nets[u.net].masses().integrator(),
+                Integrator::QuasiDynamic(_)
+            );
+            if without_mass && u.turns {
+                let turn = rotation::from_scaled_axis(rough(i) * 1e-9);
+                nodes.orientation[u.node] = turn * nodes.orientation[u.node];
+            } else if without_mass {
+                nodes.position[u.node] += rough(i) * 1e-9;
+            }
         }
         // Drifting as a whole is no growth, so speeds are compared, not places; and their greatest
         // values in the second and the last quarter, because modes beat against each other.
         let (mut early, mut late) = (0.0_f64, 0.0_f64);
         for step in 0..steps {
-            for (net, nodes) in nets.iter().zip(&mut self.work) {
-                net.force(nodes, &field);
-            }
-            self.hypers
-                .iter()
-                .for_each(|x| x.give_back(&mut self.work, &slot));
+            let hypers = self.hypers;
+            self.stages.gather(
+                &|k| Some(nets[k].masses()),
+                &mut self.work,
+                h,
+                |work, _| {
+                    for (net, nodes) in nets.iter().zip(work.iter_mut()) {
+                        net.force(nodes, &field);
+                    }
+                    globals.iter().for_each(|g| g.apply(&sight, work, 0.0));
+                    for (nodes, (force, torque)) in work.iter_mut().zip(&still) {
+                        let forces = nodes.force.iter_mut().zip(force);
+                        forces.for_each(|(f, s)| *f -= *s);
+                        let torques = nodes.torque.iter_mut().zip(torque);
+                        torques.for_each(|(t, s)| *t -= *s);
+                    }
+                    hypers.iter().for_each(|x| x.give_back(work, &slot));
+                },
+                |work| {
+                    let masses = |m: trocar_dynamics::MatterId| nets[m.index()].masses();
+                    hypers.iter().for_each(|x| x.copy(masses, work, &slot));
+                },
+            );
             for (net, nodes) in nets.iter().zip(&mut self.work) {
                 net.plan(nodes, h);
                 if !net.advance(nodes, h) {
@@ -330,10 +580,18 @@ impl<'a> Probe<'a> {
             time: 0.0,
             gravity: DVec3::ZERO,
         };
-        for (net, nodes) in self.nets.iter().zip(&mut self.work) {
+        let nets = self.nets;
+        for (net, nodes) in nets.iter().zip(&mut self.work) {
             net.force(nodes, &field);
         }
-        let slot: Vec<u32> = (0..self.nets.len() as u32).collect();
+        let slot: Vec<u32> = (0..nets.len() as u32).collect();
+        let sight = Sight {
+            matter: |m: trocar_dynamics::MatterId| nets[m.index()] as &dyn Matter,
+            slot: &slot,
+        };
+        for g in self.globals {
+            g.apply(&sight, &mut self.work, 0.0);
+        }
         for h in self.hypers {
             h.give_back(&mut self.work, &slot);
         }
@@ -375,7 +633,10 @@ impl<'a> Probe<'a> {
         let damped = self.nets.iter().any(|net| {
             net.elements()
                 .any(|e| e.law.input == element::Input::Velocity)
-        });
+        }) || self
+            .globals
+            .iter()
+            .any(|g| g.law.input == element::Input::Velocity);
         let rounds = if self.unknowns.len() > 20_000 {
             60
         } else {
@@ -389,12 +650,19 @@ impl<'a> Probe<'a> {
             } else {
                 vec![DVec3::ZERO; x.len()]
             };
-            let (mut mass, mut damping, mut stiffness) = (0.0, 0.0, 0.0);
+            let (mut mass, mut damping, mut own, mut stiffness) = (0.0, 0.0, 0.0, 0.0);
             for (i, u) in self.unknowns.iter().enumerate() {
                 mass += u.mass * x[i].length_squared();
+                own += u.damping * x[i].length_squared();
                 damping += u.damping * x[i].length_squared() - x[i].dot(drag[i]);
                 stiffness += x[i].dot(pull[i]);
             }
+            self.stiffest = Mode {
+                mass,
+                damping: own,
+                drag: own - damping,
+                stiffness,
+            };
             let next = critical_step(mass, damping, stiffness);
             if round > 30 && (next - step).abs() < 1e-7 * next {
                 return next;

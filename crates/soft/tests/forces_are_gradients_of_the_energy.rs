@@ -45,7 +45,8 @@ fn check(net: &Net) {
     }
     net.force(&mut nodes, &field);
     let (force, torque) = (nodes.force.clone(), nodes.torque.clone());
-    let energy = |nodes: &Nodes| net.elastic_energy(nodes) + net.gravity_energy(nodes, gravity);
+    let energy =
+        |nodes: &Nodes| net.elastic_energy(nodes, 0.0) + net.gravity_energy(nodes, gravity);
     let e = 1e-7;
     for i in (0..nodes.len()).step_by(3) {
         for axis in [DVec3::X, DVec3::Y, DVec3::Z] {

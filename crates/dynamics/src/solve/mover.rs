@@ -220,7 +220,7 @@ impl Mover {
         if !frame {
             return;
         }
-        let rigid = masses.rigid()[i];
+        let rigid = masses.rigid_now(nodes, i);
         self.before.own_spin = self.spin;
         self.before.rigid = rigid;
         self.before.torque = nodes.torque[i];

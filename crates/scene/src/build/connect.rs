@@ -2,8 +2,8 @@
 
 use super::{Connected, MAX_SUBSTEPS, Model, check, substeps};
 use crate::load::{Key, Scene, SceneError};
-use trocar_dynamics::{Joint, MatterId};
-use trocar_soft::{Hyper, Net, StepBounds, stability};
+use trocar_dynamics::{Integrator, Joint, Matter, MatterId};
+use trocar_soft::{Hyper, Net, StepBounds, global::End, stability};
 
 impl Model {
     /// Finds connected matter and its bounds.
@@ -25,6 +25,11 @@ impl Model {
                 .iter()
                 .map(|h| (h.master.0.index(), h.slave.0.index())),
         );
+        let pulled = self.globals.iter().filter_map(|g| match g.ends {
+            [End::On(a), End::On(b)] => Some((a.matter.index(), b.matter.index())),
+            _ => None,
+        });
+        let ends = ends.chain(pulled);
         let joined = self.joints.iter().flat_map(Joint::anchors);
         let ends = ends.chain(joined.map(|[a, b]| (a.matter.index(), b.matter.index())));
         // What may touch is stepped together: each pushes the other.
@@ -70,8 +75,14 @@ impl Model {
                 })
             })
             .collect();
+        let names: Vec<MatterId> = nets.iter().map(|n| n.0).collect();
         let nets: Vec<&Net> = nets.iter().map(|n| n.1).collect();
-        stability::bounds(&nets, &hypers)
+        let mut bounds = stability::bounds_with(&nets, &hypers, &self.globals_of(&names));
+        // Bodies at the ends of elements have bounds of their own.
+        let bodies = self.body_step(members);
+        bounds.exact = bounds.exact.min(bodies);
+        bounds.safe = bounds.safe.min(0.9 * bodies);
+        bounds
     }
 
     pub(super) fn check_substeps(&self, scene: &Scene) -> Result<(), SceneError> {
@@ -111,24 +122,34 @@ impl Model {
             .map(|m| self.names[m.index()].as_str())
             .collect();
         let names = names.join(", ");
-        Some(if bounds.flutters {
-            Trouble {
-                key: "damping",
-                problem: format!(
-                    "{names} would swing up by itself at any step: its central nodes are damped, its surface hardly"
-                ),
-                remedy: "Raise `damping`, or lower `centre_damping` and `turn_damping`.",
-            }
-        } else {
-            Trouble {
-                key: "stiffness",
-                problem: format!(
-                    "{names} would need {substeps} substeps in every step of {} s",
-                    self.step
-                ),
-                remedy: "Make its springs softer, its nodes heavier or its damping greater.",
-            }
-        })
+        let own = members.iter().filter_map(|m| self.net(*m));
+        let mut schemes = own.map(|net| net.masses().integrator());
+        Some(
+            if bounds.flutters && schemes.any(|i| i != Integrator::Mesd) {
+                Trouble {
+                    key: "integrator",
+                    problem: format!("{names} would swing up at any step by this integrator"),
+                    remedy: "Raise `damping`, or choose \"mesd\".",
+                }
+            } else if bounds.flutters {
+                Trouble {
+                    key: "damping",
+                    problem: format!(
+                        "{names} would swing up by itself at any step: its central nodes are damped, its surface hardly"
+                    ),
+                    remedy: "Raise `damping`, or lower `centre_damping` and `turn_damping`.",
+                }
+            } else {
+                Trouble {
+                    key: "stiffness",
+                    problem: format!(
+                        "{names} would need {substeps} substeps in every step of {} s",
+                        self.step
+                    ),
+                    remedy: "Make its springs softer, its nodes heavier or its damping greater.",
+                }
+            },
+        )
     }
 }
 

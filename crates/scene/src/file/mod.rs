@@ -1,5 +1,7 @@
 //! What a scene file may say. All quantities in SI units: metres, kilograms, seconds, newtons, radians.
 
+mod command;
+mod element;
 mod rigid;
 mod tissue;
 mod trocar;
@@ -7,12 +9,19 @@ mod trocar;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use command::{CommandSpec, SetSpec};
+pub use element::{
+    ActiveSpec, AnswerSpec, CentreName, CentreSpec, DrivenSpec, EditSpec, ElementSpec,
+    FreeNodeSpec, GlobalSpec, NetTissue, NodeName, NodeSpec, PulseSpec, SignalSpec, SineSpec,
+    SurfaceTissue, WhichSprings, YieldSpec,
+};
 pub use rigid::{
     BaseName, Body, CurveSpec, DriveSpec, FormSpec, JointKind, JointSpec, MeshSpec, Motion,
     PartSpec, Particle, PidSpec, RodSpec, ServoSpec, SpeedSpec, SpringSpec, SurfaceSpec, Timed,
 };
 pub use tissue::{
-    Ball, Couple, LawSpec, MaterialSpec, NetSpec, Ring, Select, SheetTissue, TubeTissue,
+    Ball, Couple, IntegratorName, LawSpec, MaterialSpec, NetSpec, Ring, Select, SheetTissue,
+    TubeTissue,
 };
 pub use trocar::{EndoscopeSpec, Instrument, InstrumentKind};
 
@@ -53,9 +62,24 @@ pub struct SceneFile {
     /// Open sheets without central nodes (connective tissue, membranes).
     #[serde(default)]
     pub sheet: Vec<SheetTissue>,
-    /// Rings of two tissues that move as one (hyper nodes).
+    /// Tissues of their own nodes, neighbours and facets.
+    #[serde(default)]
+    pub net: Vec<NetTissue>,
+    /// Tissues in the shape of closed meshes.
+    #[serde(default)]
+    pub surface: Vec<SurfaceTissue>,
+    /// Nodes of two tissues that move as one (hyper nodes).
     #[serde(default)]
     pub couple: Vec<Couple>,
+    /// Elements between different things.
+    #[serde(default)]
+    pub element: Vec<GlobalSpec>,
+    /// Functions of time that drive elements.
+    #[serde(default)]
+    pub signal: Vec<SignalSpec>,
+    /// What is done at set times.
+    #[serde(default)]
+    pub command: Vec<CommandSpec>,
     /// Rigid bodies.
     #[serde(default)]
     pub body: Vec<Body>,
@@ -109,6 +133,12 @@ pub struct World {
     pub turning: TurningName,
     /// Bodies at rest sleep until something touches them. Default: true.
     pub sleep: bool,
+    /// Slow motion: how much of each step's time passes in the scene, above 0, at most 1. Hands move as fast as ever.
+    /// Default: 1.
+    pub slow_motion: f64,
+    /// Substeps follow the state: as many as the tissue's springs as they are now and the speed of its nodes ask for, instead
+    /// of as many as any state may. Default: false.
+    pub adaptive: bool,
     /// Coordinates beyond this, m, are refused; at most 10000. Default: 10.
     pub reach: f64,
 }
@@ -153,6 +183,8 @@ impl Default for World {
             shock: 0,
             turning: TurningName::Momentum,
             sleep: true,
+            slow_motion: 1.0,
+            adaptive: false,
             reach: 10.0,
         }
     }

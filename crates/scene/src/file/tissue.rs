@@ -1,6 +1,10 @@
 //! What a scene file may say of tissues.
 
-use super::{Look, Vector, one, up};
+use super::{
+    EditSpec, Look, Vector, YieldSpec,
+    element::{ones, unlimited},
+    one, up,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -30,6 +34,9 @@ pub struct TubeTissue {
     pub rotation: Vector,
     /// What it is made of.
     pub material: MaterialSpec,
+    /// What is different from what this shape makes of it.
+    #[serde(default)]
+    pub edit: EditSpec,
     /// Nodes that are fixed in space.
     #[serde(default)]
     pub fixed: Vec<Select>,
@@ -66,6 +73,9 @@ pub struct SheetTissue {
     pub rotation: Vector,
     /// What it is made of.
     pub material: MaterialSpec,
+    /// What is different from what this shape makes of it.
+    #[serde(default)]
+    pub edit: EditSpec,
     /// Nodes that are fixed in space. `ring` selects a row.
     #[serde(default)]
     pub fixed: Vec<Select>,
@@ -77,7 +87,7 @@ pub struct SheetTissue {
     pub look: Look,
 }
 
-fn flesh() -> Vector {
+pub(super) fn flesh() -> Vector {
     [0.78, 0.36, 0.33]
 }
 
@@ -105,6 +115,47 @@ pub enum NetSpec {
     C,
 }
 
+/// By which scheme a tissue moves. All but the quasi-dynamic and the weighted one converge to the same motion for short
+/// substeps; they differ in how long a substep may be and how much it costs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum IntegratorName {
+    /// Explicit force, implicit damping: the method of the source, and the longest substeps.
+    #[default]
+    Mesd,
+    /// As if nothing had mass: velocity is force divided by damping. Every node must be damped.
+    QuasiDynamic,
+    /// Runge-Kutta of two stages, with implicit damping.
+    ModifiedRungeKutta,
+    /// Heun, with implicit damping.
+    ModifiedHeun,
+    /// Euler-Cauchy: explicit force, explicit damping.
+    Euler,
+    /// Runge-Kutta of two stages, with explicit damping.
+    RungeKutta,
+    /// Heun, with explicit damping.
+    Heun,
+    /// MESD whose new velocity is only approached, by `velocity_weight`.
+    Weighted,
+    /// MESD's velocity, but the mean of old and new moves the nodes. It needs damping.
+    Midpoint,
+}
+
+impl IntegratorName {
+    /// All of them, in the order of the engine's own list.
+    pub const ALL: [Self; 9] = [
+        Self::Mesd,
+        Self::QuasiDynamic,
+        Self::ModifiedRungeKutta,
+        Self::ModifiedHeun,
+        Self::Euler,
+        Self::RungeKutta,
+        Self::Heun,
+        Self::Weighted,
+        Self::Midpoint,
+    ];
+}
+
 /// What a tissue is made of. Every node and element of it gets the same constants.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -120,8 +171,20 @@ pub struct MaterialSpec {
     pub law: LawSpec,
     /// Gain of those springs when shorter and when longer than at rest, ≥ 0. Default: [1, 1]; [0, 1] bears
     /// tension only.
-    #[serde(default = "gain")]
+    #[serde(default = "ones")]
     pub gain: [f64; 2],
+    /// Dead zones of those springs when shorter and when longer than at rest, m. Default: [0, 0].
+    #[serde(default)]
+    pub dead: [f64; 2],
+    /// Greatest push and greatest pull of those springs, N; `inf` for none. Default: none.
+    #[serde(default = "unlimited")]
+    pub limit: [f64; 2],
+    /// Those springs are shorter at rest than built by this part, 0 to below 1: pre-tension. Default: 0.
+    #[serde(default)]
+    pub shorten: f64,
+    /// Those springs yield, and remember it.
+    #[serde(default)]
+    pub yields: Option<YieldSpec>,
     /// Which neighbours those springs join: "a", "b" or "c". Default: "c".
     #[serde(default)]
     pub net: NetSpec,
@@ -156,6 +219,18 @@ pub struct MaterialSpec {
     /// bodies, and instruments slip on it.
     #[serde(default)]
     pub friction: Option<[f64; 2]>,
+    /// By which scheme it moves. Default: mesd.
+    #[serde(default)]
+    pub integrator: IntegratorName,
+    /// Factor of the velocity in quasi-dynamics, above 0, at most 1. Default: 1.
+    #[serde(default = "one")]
+    pub quasi_factor: f64,
+    /// Weight of the new velocity in the weighted scheme, above 0, at most 1. Default: 0.5.
+    #[serde(default = "half")]
+    pub velocity_weight: f64,
+    /// Height of the ground, m: none of its nodes goes below. Left out: no ground.
+    #[serde(default)]
+    pub ground: Option<f64>,
     /// Gravity acts on it. Default: true.
     #[serde(default = "yes")]
     pub gravity: bool,
@@ -167,9 +242,6 @@ pub struct MaterialSpec {
     pub source: Option<String>,
 }
 
-fn gain() -> [f64; 2] {
-    [1.0; 2]
-}
 fn centre_mass() -> f64 {
     0.05
 }
@@ -179,7 +251,10 @@ fn centre_damping() -> f64 {
 fn turn_damping() -> f64 {
     5e-4
 }
-fn yes() -> bool {
+fn half() -> f64 {
+    0.5
+}
+pub(super) fn yes() -> bool {
     true
 }
 fn bears() -> f64 {
@@ -214,25 +289,34 @@ pub struct Ball {
     pub radius: f64,
 }
 
-/// A ring of a tissue.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+/// Nodes of something; give a tissue with one of `ring`, `nodes`, or a body.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Ring {
-    /// Name of the organ or pipe.
-    pub tissue: String,
-    /// Which ring, counted from 0.
-    pub ring: usize,
+    /// Name of the tissue.
+    #[serde(default)]
+    pub tissue: Option<String>,
+    /// Which ring of an organ or a pipe, or row of a sheet, counted from 0.
+    #[serde(default)]
+    pub ring: Option<usize>,
+    /// These surface nodes, counted from 0.
+    #[serde(default)]
+    pub nodes: Option<Vec<u32>>,
+    /// A body that leads: the slaves are tied to it where they are.
+    #[serde(default)]
+    pub body: Option<String>,
 }
 
-/// Two rings that move as one. The slave's ring is moved onto the master's when the scene is built.
+/// Nodes of two tissues that move as one (hyper nodes), or nodes that a body holds. Slaves are moved onto their masters when the
+/// scene is built.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Couple {
-    /// The ring that leads.
+    /// The nodes that lead.
     pub master: Ring,
-    /// The ring that follows; with as many nodes.
+    /// The nodes that follow; as many. Rings are paired so that they fit best, nodes in the order given.
     pub slave: Ring,
-    /// How much of the slave's force the master takes, 0 to 1. Default: 1; less loses momentum.
+    /// How much of the slave's force the master takes, 0 to 1. Default: 1; less loses momentum. A body takes all.
     #[serde(default = "one")]
     pub force_factor: f64,
 }

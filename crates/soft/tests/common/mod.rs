@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "each test file uses its own part")]
 
 use glam::DVec3;
-use trocar_dynamics::{Field, Matter, Nodes};
+use trocar_dynamics::{Field, Integrator, Matter, Nodes, Stages};
 use trocar_mesh::primitive::{SheetShape, Tube, TubeShape};
 use trocar_soft::{Base, Hyper, Material, Net, NetKind, primitive};
 
@@ -12,6 +12,10 @@ pub const MATERIAL: Material = Material {
     stiffness: 1.2,
     base: Base::Linear,
     gain: [1.0; 2],
+    dead: [0.0; 2],
+    limit: [f64::INFINITY; 2],
+    shorten: 0.0,
+    plastic: None,
     net: NetKind::C,
     memory: 0.2,
     memory_base: Base::Linear,
@@ -23,6 +27,8 @@ pub const MATERIAL: Material = Material {
     bending: 1e-3,
     brace: 0.0,
     gravity: false,
+    integrator: Integrator::Mesd,
+    ground: None,
 };
 
 pub fn tube(rings: usize, around: usize, length: f64, radius: f64) -> TubeShape {
@@ -105,10 +111,21 @@ pub fn step(
     h: f64,
 ) -> bool {
     let slot: Vec<u32> = (0..nets.len() as u32).collect();
-    for (net, nodes) in nets.iter().zip(nodes.iter_mut()) {
-        net.force(nodes, field);
-    }
-    hypers.iter().for_each(|x| x.give_back(nodes, &slot));
+    Stages::default().gather(
+        &|k| Some(nets[k].masses()),
+        nodes,
+        h,
+        |nodes, _| {
+            for (net, nodes) in nets.iter().zip(nodes.iter_mut()) {
+                net.force(nodes, field);
+            }
+            hypers.iter().for_each(|x| x.give_back(nodes, &slot));
+        },
+        |nodes| {
+            let masses = |m: trocar_dynamics::MatterId| nets[m.index()].masses();
+            hypers.iter().for_each(|x| x.copy(masses, nodes, &slot));
+        },
+    );
     let mut sound = true;
     for (net, nodes) in nets.iter().zip(nodes.iter_mut()) {
         net.plan(nodes, h);

@@ -74,7 +74,8 @@ impl Tree {
             let i = limb.node as usize;
             let rigid = &masses.rigid()[i];
             let joint = joints.get(limb.joint as usize);
-            masses.mass()[i] == body.mass
+            masses.is_free(i)
+                && masses.mass()[i] == body.mass
                 && rigid.inertia == Some(body.moments)
                 && rigid.damping == 0.0
                 && nodes.torque[i] == DVec3::ZERO

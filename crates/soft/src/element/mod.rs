@@ -1,4 +1,16 @@
-//! Connection elements (K30–K33, K35, K40, K41): the mathematics of one element each.
+//! Connection elements (K30–K45): the mathematics of one element each.
+
+mod active;
+mod kuhn;
+mod law;
+mod pieces;
+mod plastic;
+
+pub use active::{Active, Drive, Signal};
+pub use kuhn::{KuhnElement, KuhnError, KuhnLaw, bits, signed_spring};
+pub use law::{Base, Input, Law};
+pub use pieces::{MOST_PIECES, Piece, Pieces};
+pub use plastic::Plastic;
 
 use glam::{DQuat, DVec3};
 use serde::{Deserialize, Serialize};
@@ -7,96 +19,9 @@ use trocar_math::{angle, rotation};
 
 /// Shorter than this (m) an element has no direction, and so no force: a thousandth of a micron,
 /// far below any cell of tissue.
-const NO_LENGTH: f64 = 1e-12;
+pub(crate) const NO_LENGTH: f64 = 1e-12;
 
-/// What an element measures between its two nodes (K32).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Input {
-    /// Their distance: a spring.
-    Distance,
-    /// Their relative velocity: a damper.
-    Velocity,
-}
-
-/// The base function of an element (K35).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Base {
-    /// F = k Δe (3.33).
-    #[default]
-    Linear,
-    /// F = ±k Δe², with the sign of Δe (3.34).
-    Quadratic,
-}
-
-impl Base {
-    /// Force for the transformed input `x`, for constant `k`.
-    #[inline]
-    pub fn force(self, k: f64, x: f64) -> f64 {
-        match self {
-            Self::Linear => k * x,
-            Self::Quadratic => k * x * x.abs(),
-        }
-    }
-
-    /// Work done against that force from 0 to `x`, for constant `k`.
-    pub fn energy(self, k: f64, x: f64) -> f64 {
-        match self {
-            Self::Linear => 0.5 * k * x * x,
-            Self::Quadratic => k * x * x * x.abs() / 3.0,
-        }
-    }
-}
-
-/// How an element answers: input, piecewise linear transform, base function (K31, K33, K35).
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Law {
-    /// What is measured.
-    pub input: Input,
-    /// The base function.
-    pub base: Base,
-    /// Constant k: N/m or N/m² for springs, N·s/m or N·s²/m² for dampers. ≥ 0.
-    pub constant: f64,
-    /// Gain b of the input below and above the rest length: Δe = b (e − l₀) (3.31). (1, 1) is
-    /// the plain element, (0, 1) bears tension only. ≥ 0. A damper uses the second.
-    pub gain: [f64; 2],
-}
-
-impl Law {
-    /// A linear spring of `stiffness` N/m.
-    pub fn spring(stiffness: f64) -> Self {
-        Self {
-            input: Input::Distance,
-            base: Base::Linear,
-            constant: stiffness,
-            gain: [1.0; 2],
-        }
-    }
-
-    /// A linear damper of `damping` N·s/m.
-    pub fn damper(damping: f64) -> Self {
-        Self {
-            input: Input::Velocity,
-            ..Self::spring(damping)
-        }
-    }
-
-    /// True for Hooke's spring, which has a shorter kernel.
-    pub fn is_plain(&self) -> bool {
-        self.base == Base::Linear && self.gain == [1.0; 2]
-    }
-
-    /// Greatest slope of a spring's force, N/m, while its length stays within twice the rest length.
-    /// A quadratic spring has no greatest slope; this is what its stability is judged by.
-    pub fn stiffness(&self, rest_length: f64) -> f64 {
-        let gain = self.gain[0].max(self.gain[1]);
-        match self.base {
-            Base::Linear => self.constant * gain,
-            Base::Quadratic => 2.0 * self.constant * gain * gain * rest_length,
-        }
-    }
-}
-
-/// An element between two nodes (K30). Equal and opposite forces.
+/// An element between two nodes (K30). Equal and opposite forces. Any number of them may join the same two nodes (K37).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Element {
     /// Indices of the nodes.
@@ -107,34 +32,26 @@ pub struct Element {
     pub law: Law,
 }
 
-/// The stretch of a spring as its law sees it, m: Δe = b (l − l₀) (3.31).
-#[inline]
-fn transformed(length: f64, rest_length: f64, law: &Law) -> f64 {
-    let stretch = length - rest_length;
-    stretch
-        * if stretch > 0.0 {
-            law.gain[1]
-        } else {
-            law.gain[0]
+impl Element {
+    /// The same element, its rest length reduced by the part `reduction` of itself, from 0 to 1: l₀ = L (1 − r). It is
+    /// under tension then where it was at rest (K43).
+    pub fn shortened(self, reduction: f64) -> Self {
+        Self {
+            rest_length: self.rest_length * (1.0 - reduction),
+            ..self
         }
+    }
 }
 
 /// Tension of a spring of `length` m, N: F(Δe); positive draws its ends together.
 #[inline]
 pub fn spring_tension(length: f64, rest_length: f64, law: &Law) -> f64 {
-    law.base
-        .force(law.constant, transformed(length, rest_length, law))
+    law.tension(length - rest_length)
 }
 
 /// Energy of a spring of `length` m, J: the integral of its tension from the rest length on.
 pub fn spring_energy(length: f64, rest_length: f64, law: &Law) -> f64 {
-    let gain = law.gain[usize::from(length > rest_length)];
-    if gain == 0.0 {
-        return 0.0;
-    }
-    law.base
-        .energy(law.constant, transformed(length, rest_length, law))
-        / gain
+    law.energy(length - rest_length)
 }
 
 /// Force (N) on the first node of a spring, `apart` = x₁ − x₂ (m): −F(Δe) r (3.27–3.37).
@@ -147,23 +64,18 @@ pub fn spring_force(apart: DVec3, rest_length: f64, law: &Law) -> DVec3 {
     apart * (-spring_tension(length, rest_length, law) / length)
 }
 
-/// [`spring_force`] of a plain linear spring of `stiffness` N/m: −k (1 − l₀/l) (x₁ − x₂).
-#[inline]
-pub fn plain_force(apart: DVec3, rest_length: f64, stiffness: f64) -> DVec3 {
-    let length = apart.length();
-    // Without a length it has no direction; any factor times zero is zero.
-    apart * (stiffness * (rest_length / length.max(NO_LENGTH) - 1.0))
-}
-
 /// Force (N) on the first node of a damper, `relative` = v₁ − v₂ (m/s). It acts along the relative
 /// velocity (3.28, 3.30), so it keeps linear momentum but not angular momentum.
 #[inline]
 pub fn damper_force(relative: DVec3, law: &Law) -> DVec3 {
-    let gain = law.gain[1];
-    match law.base {
-        Base::Linear => relative * (-law.constant * gain),
-        Base::Quadratic => relative * (-law.constant * gain * gain * relative.length()),
+    if let Some(damping) = law.linear_damping() {
+        return relative * -damping;
     }
+    let speed = relative.length();
+    if speed < NO_LENGTH {
+        return DVec3::ZERO;
+    }
+    relative * (-law.tension(speed) / speed)
 }
 
 /// Force (N) that draws a node back to its base position (K25, K47, (3.44)), `apart` = u − u₀ (m).
@@ -253,13 +165,17 @@ mod tests {
         assert!(close(spring_force(apart, 0.02, &square), DVec3::X * -1e-3));
         assert!(close(spring_force(apart, 0.04, &square), DVec3::X * 1e-3));
         assert_eq!(spring_force(DVec3::ZERO, 0.04, &linear), DVec3::ZERO);
-        assert_eq!(plain_force(DVec3::ZERO, 0.04, 10.0), DVec3::ZERO);
-        for rest in [0.0, 0.02, 0.04] {
-            assert!(close(
-                plain_force(apart, rest, 10.0),
-                spring_force(apart, rest, &linear)
-            ));
-        }
+        // Shortened by a quarter it pulls where it was at rest (K43).
+        let element = Element {
+            nodes: [0, 1],
+            rest_length: 0.03,
+            law: linear,
+        };
+        let shortened = element.shortened(0.25);
+        assert!(close(
+            spring_force(apart, shortened.rest_length, &linear),
+            DVec3::X * -0.075
+        ));
     }
 
     #[test]

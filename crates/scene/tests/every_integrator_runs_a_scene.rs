@@ -1,0 +1,221 @@
+//! Every integrator moves a tissue that hangs, is tied to a body and coupled to another tissue (K59–K67, KB9).
+
+#![allow(clippy::unwrap_used, reason = "a test may fail")]
+
+mod common;
+
+use common::is_sound;
+use glam::DVec3;
+use trocar_scene::{Scene, SceneError, Simulation};
+
+const NAMES: [&str; 9] = [
+    "mesd",
+    "quasi_dynamic",
+    "modified_runge_kutta",
+    "modified_heun",
+    "euler",
+    "runge_kutta",
+    "heun",
+    "weighted",
+    "midpoint",
+];
+
+/// A pipe on an organ, a sheet that holds a ball; the organ and the sheet go by the integrator named, the pipe by MESD.
+fn scene(integrator: &str) -> String {
+    format!(
+        r#"trocar = 1
+[world]
+step = 0.002
+[[organ]]
+name = "organ"
+path = [[0, 0, 0], [0.05, 0, 0], [0.1, 0, 0]]
+radii = [[0.02, 0.02]]
+rings = 6
+around = 8
+fixed = [{{ ring = 0 }}]
+material = {{ mass = 0.0005, damping = 0.2, stiffness = 30, memory = 5, centre_damping = 5, turn_damping = 0.01, integrator = "{integrator}" }}
+[[pipe]]
+name = "pipe"
+path = [[0.1, 0, 0], [0.2, 0, 0]]
+radii = [[0.01, 0.01]]
+rings = 5
+around = 8
+material = {{ mass = 0.0005, damping = 0.2, stiffness = 30, memory = 5, centre_stiffness = 20, centre_damping = 2 }}
+[[couple]]
+master = {{ tissue = "organ", ring = 5 }}
+slave = {{ tissue = "pipe", ring = 0 }}
+[[sheet]]
+name = "sheet"
+origin = [-0.05, -0.2, -0.05]
+u = [0.1, 0, 0]
+v = [0, 0, 0.1]
+rows = 5
+columns = 5
+fixed = [{{ ring = 0 }}, {{ ring = 4 }}]
+material = {{ mass = 0.001, damping = 0.1, stiffness = 40, integrator = "{integrator}" }}
+[[body]]
+name = "ball"
+position = [0, -0.22, 0]
+mass = 0.02
+form = {{ ball = 0.01 }}
+[[tie]]
+a = {{ body = "ball", at = [0, 0.02, 0] }}
+b = {{ tissue = "sheet", node = 12 }}
+"#
+    )
+}
+
+fn simulation(text: &str) -> Result<Simulation, SceneError> {
+    Simulation::new(&Scene::from_text("scene.toml", text)?, 1)
+}
+
+fn run(simulation: &mut Simulation, seconds: f64) {
+    let input = simulation.idle_input();
+    while simulation.state().time < seconds {
+        simulation.step(&input);
+    }
+}
+
+#[test]
+fn and_all_of_them_come_to_rest_at_the_same_place() {
+    let mut places: Vec<(DVec3, DVec3)> = Vec::new();
+    for name in NAMES {
+        let mut simulation = simulation(&scene(name)).unwrap();
+        run(&mut simulation, 4.0);
+        assert!(is_sound(&simulation, 1.0), "{name}");
+        assert!(simulation.report().aim.error < 1e-8, "{name}");
+        let nodes = &simulation.state().nodes;
+        let find = |what: &str| {
+            let names = &simulation.model().names;
+            names.iter().position(|n| n == what).unwrap()
+        };
+        let tip = *nodes[find("pipe")].position.last().unwrap();
+        let middle = nodes[find("sheet")].position[12];
+        places.push((tip, middle));
+    }
+    for (name, (tip, middle)) in NAMES.iter().zip(&places) {
+        // The same equilibrium: where forces are in balance no scheme matters.
+        let off = tip.distance(places[0].0).max(middle.distance(places[0].1));
+        assert!(off < 1e-3, "{name}: {off} m");
+        assert!(middle.y < -0.2005, "{name}: nothing hangs there");
+    }
+}
+
+#[test]
+fn a_snapshot_in_the_middle_goes_on_with_the_same_bits() {
+    for name in ["modified_heun", "quasi_dynamic", "runge_kutta"] {
+        let mut first = simulation(&scene(name)).unwrap();
+        run(&mut first, 0.1);
+        let kept = first.snapshot();
+        let mut second = simulation(&scene(name)).unwrap();
+        second.restore(&kept).unwrap();
+        run(&mut first, 0.2);
+        run(&mut second, 0.2);
+        assert_eq!(first.hash(), second.hash(), "{name}");
+    }
+}
+
+#[test]
+fn what_a_scheme_can_not_do_is_refused() {
+    let text = scene("quasi_dynamic").replace("damping = 0.1,", "damping = 0,");
+    let refused = simulation(&text).err().unwrap().to_string();
+    assert!(refused.contains("quasi-dynamics"), "{refused}");
+    let text =
+        scene("midpoint").replace("mass = 0.001, damping = 0.1,", "mass = 0.001, damping = 0,");
+    let refused = simulation(&text).err().unwrap().to_string();
+    assert!(refused.contains("at any step"), "{refused}");
+    let text = scene("weighted").replace(
+        "memory = 5, centre_damping",
+        "memory = 5, velocity_weight = 0, centre_damping",
+    );
+    let refused = simulation(&text).err().unwrap().to_string();
+    assert!(refused.contains("velocity_weight"), "{refused}");
+}
+
+#[test]
+fn nothing_goes_below_the_ground() {
+    let text = r#"trocar = 1
+[[organ]]
+name = "organ"
+path = [[0, 0.05, 0], [0.05, 0.05, 0], [0.1, 0.05, 0]]
+radii = [[0.02, 0.02]]
+rings = 6
+around = 8
+material = { mass = 0.0005, damping = 0.2, stiffness = 30, memory = 5, ground = 0 }
+"#;
+    let mut simulation = simulation(text).unwrap();
+    let mut lowest = 1.0_f64;
+    let input = simulation.idle_input();
+    for _ in 0..1000 {
+        simulation.step(&input);
+        let nodes = &simulation.state().nodes[1];
+        lowest = nodes.position.iter().fold(lowest, |low, p| low.min(p.y));
+    }
+    assert!(lowest == 0.0, "{lowest}");
+    let fastest = simulation.state().nodes[1]
+        .velocity
+        .iter()
+        .fold(0.0, |v: f64, x| v.max(x.length()));
+    assert!(fastest < 0.02, "it lies still: {fastest}");
+}
+
+#[test]
+fn slow_motion_takes_longer_to_the_same_place() {
+    let mut usual = simulation(&scene("mesd")).unwrap();
+    let slow_scene = scene("mesd").replace("step = 0.002", "step = 0.004\nslow_motion = 0.5");
+    let mut slow = simulation(&slow_scene).unwrap();
+    let input = slow.idle_input();
+    for _ in 0..50 {
+        slow.step(&input);
+    }
+    assert!((slow.state().time - 0.1).abs() < 1e-12);
+    run(&mut usual, 0.1 - 1e-9);
+    let nodes = |s: &Simulation| s.state().nodes.clone();
+    for (a, b) in nodes(&usual).iter().zip(&nodes(&slow)) {
+        for (p, q) in a.position.iter().zip(&b.position) {
+            assert!(p.distance(*q) < 1e-12);
+        }
+    }
+}
+
+/// Springs that stiffen with the square of their stretch, pulled out far beyond twice their length.
+const STIFFENING: &str = r#"trocar = 1
+[world]
+step = 0.005
+adaptive = ADAPTIVE
+[[sheet]]
+name = "sheet"
+origin = [0, 0, 0]
+u = [0.05, 0, 0]
+v = [0, 0, 0.05]
+rows = 6
+columns = 6
+fixed = [{ ring = 0 }]
+material = { mass = 0.0005, damping = 0.02, stiffness = 20000, law = "quadratic" }
+"#;
+
+#[test]
+fn substeps_follow_the_state_and_are_the_same_again() {
+    let adaptive = STIFFENING.replace("ADAPTIVE", "true");
+    let counts = |text: &str| {
+        let mut simulation = simulation(text).unwrap();
+        let mut counts = Vec::new();
+        let input = simulation.idle_input();
+        for _ in 0..400 {
+            let report = simulation.step(&input);
+            assert!(report.events.is_empty(), "{:?}", report.events);
+            counts.push(report.substeps);
+        }
+        assert!(is_sound(&simulation, 1.0));
+        (counts, simulation.hash())
+    };
+    let (found, hash) = counts(&adaptive);
+    let (least, most) = (found.iter().min().unwrap(), found.iter().max().unwrap());
+    assert!(most > least, "{least} to {most}");
+    assert_eq!(counts(&adaptive), (found.clone(), hash));
+    let (fixed, _) = counts(&STIFFENING.replace("ADAPTIVE", "false"));
+    // Hanging, it is stretched far less than what is allowed for.
+    let sum = |list: &[u32]| list.iter().sum::<u32>();
+    println!("{} substeps instead of {}", sum(&found), sum(&fixed));
+    assert!(sum(&found) < sum(&fixed));
+}

@@ -1,0 +1,240 @@
+//! Active elements: driven by a function of time (K44), as a muscle is, or a vessel that pulsates.
+
+use serde::{Deserialize, Serialize};
+use std::f64::consts::TAU;
+use trocar_math::real;
+
+/// A function of time without unit. All of them are continuous.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Signal {
+    /// mean + amplitude · sin(2π (rate t + phase)).
+    Sine {
+        /// About which it swings.
+        mean: f64,
+        /// How far it swings.
+        amplitude: f64,
+        /// Hz, ≥ 0.
+        rate: f64,
+        /// In turns.
+        phase: f64,
+    },
+    /// From 0 to 1 and back, again and again: a heart beat. Straight lines.
+    Pulse {
+        /// When the first begins, s.
+        start: f64,
+        /// From one beginning to the next, s, at least rise + hold + fall.
+        period: f64,
+        /// How long it rises, s, > 0.
+        rise: f64,
+        /// How long it stays, s, ≥ 0.
+        hold: f64,
+        /// How long it falls, s, > 0.
+        fall: f64,
+    },
+    /// Straight lines through points (time in s, value), constant before the first and after the last.
+    Table(Vec<[f64; 2]>),
+}
+
+impl Signal {
+    /// The value at `time` s.
+    pub fn at(&self, time: f64) -> f64 {
+        match self {
+            Self::Sine {
+                mean,
+                amplitude,
+                rate,
+                phase,
+            } => {
+                // Whole turns are taken off first: the sine of a large angle is a poor one.
+                let turns = rate * time + phase;
+                mean + amplitude * real::sin(TAU * (turns - turns.floor()))
+            }
+            Self::Pulse {
+                start,
+                period,
+                rise,
+                hold,
+                fall,
+            } => {
+                let since = time - start;
+                if since < 0.0 {
+                    return 0.0;
+                }
+                let t = since - (since / period).floor() * period;
+                (t / rise)
+                    .min((rise + hold + fall - t) / fall)
+                    .clamp(0.0, 1.0)
+            }
+            Self::Table(points) => {
+                let after = points.partition_point(|p| p[0] <= time);
+                match (
+                    after.checked_sub(1).and_then(|i| points.get(i)),
+                    points.get(after),
+                ) {
+                    (Some(a), Some(b)) => a[1] + (b[1] - a[1]) * ((time - a[0]) / (b[0] - a[0])),
+                    (Some(a), None) => a[1],
+                    (None, Some(b)) => b[1],
+                    (None, None) => 0.0,
+                }
+            }
+        }
+    }
+
+    /// The greatest absolute value it ever has.
+    pub fn peak(&self) -> f64 {
+        match self {
+            Self::Sine {
+                mean, amplitude, ..
+            } => mean.abs() + amplitude.abs(),
+            Self::Pulse { .. } => 1.0,
+            Self::Table(points) => points.iter().map(|p| p[1].abs()).fold(0.0, f64::max),
+        }
+    }
+
+    /// Why it can't be used, if it can't.
+    pub fn objection(&self) -> Option<&'static str> {
+        match self {
+            Self::Sine {
+                mean,
+                amplitude,
+                rate,
+                phase,
+            } => {
+                let finite = [mean, amplitude, rate, phase].iter().all(|x| x.is_finite());
+                (!finite || *rate < 0.0)
+                    .then_some("a sine needs finite numbers and a rate of at least 0")
+            }
+            Self::Pulse {
+                start,
+                period,
+                rise,
+                hold,
+                fall,
+            } => {
+                let finite = [start, period, rise, hold, fall]
+                    .iter()
+                    .all(|x| x.is_finite());
+                if !finite || *hold < 0.0 || *period < rise + hold + fall {
+                    return Some("a pulse must fit into its period");
+                }
+                (*rise <= 0.0 || *fall <= 0.0).then_some(
+                    "a pulse that jumps is discontinuous (K38); give rise and fall some time",
+                )
+            }
+            Self::Table(points) => {
+                if points.is_empty() || !points.as_flattened().iter().all(|x| x.is_finite()) {
+                    return Some("a table of points needs finite numbers, and at least one point");
+                }
+                (!points.is_sorted_by(|a, b| a[0] < b[0])).then_some(
+                    "the times of a table must ascend: a jump would be discontinuous (K38)",
+                )
+            }
+        }
+    }
+}
+
+/// What a signal does to an element.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Drive {
+    /// Adds so many newtons of tension for every unit of the signal: a muscle, against any load.
+    Force(f64),
+    /// Makes the rest length longer by so much of itself for every unit of the signal: −0.2 contracts by a fifth, a
+    /// positive one widens a vessel whose rings are driven.
+    Length(f64),
+}
+
+/// Drives an element.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Active {
+    /// Which element.
+    pub element: u32,
+    /// Which signal.
+    pub signal: u32,
+    /// What it does.
+    pub drive: Drive,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sine_swings_about_its_mean_however_late_it_is() {
+        let sine = Signal::Sine {
+            mean: 0.5,
+            amplitude: 0.25,
+            rate: 2.0,
+            phase: 0.25,
+        };
+        for turn in [0.0, 1.0, 1e6] {
+            for (t, value) in [(0.0, 0.75), (0.125, 0.5), (0.25, 0.25), (0.375, 0.5)] {
+                assert!((sine.at(turn + t) - value).abs() < 1e-9);
+            }
+        }
+        assert_eq!(sine.peak(), 0.75);
+    }
+
+    #[test]
+    fn a_pulse_rises_holds_falls_and_comes_again() {
+        let pulse = Signal::Pulse {
+            start: 1.0,
+            period: 0.8,
+            rise: 0.1,
+            hold: 0.2,
+            fall: 0.4,
+        };
+        assert_eq!(pulse.objection(), None);
+        for beat in [0.0, 3.0, 100.0] {
+            for (t, value) in [(0.0, 0.0), (0.05, 0.5), (0.2, 1.0), (0.5, 0.5), (0.75, 0.0)] {
+                assert!(
+                    (pulse.at(1.0 + 0.8 * beat + t) - value).abs() < 1e-9,
+                    "{beat} {t}"
+                );
+            }
+        }
+        assert_eq!(pulse.at(0.3), 0.0);
+    }
+
+    #[test]
+    fn a_table_is_joined_by_lines_and_goes_on_at_its_ends() {
+        let table = Signal::Table(vec![[0.0, 1.0], [1.0, 3.0], [1.5, -1.0]]);
+        for (t, value) in [
+            (-1.0, 1.0),
+            (0.0, 1.0),
+            (0.5, 2.0),
+            (1.0, 3.0),
+            (1.25, 1.0),
+            (9.0, -1.0),
+        ] {
+            assert_eq!(table.at(t), value);
+        }
+        assert_eq!(table.peak(), 3.0);
+    }
+
+    #[test]
+    fn what_jumps_is_refused() {
+        let pulse = |rise, period| Signal::Pulse {
+            start: 0.0,
+            period,
+            rise,
+            hold: 0.1,
+            fall: 0.1,
+        };
+        assert!(pulse(0.0, 1.0).objection().unwrap().contains("K38"));
+        assert!(pulse(0.1, 0.2).objection().is_some());
+        assert!(
+            Signal::Table(vec![[0.0, 0.0], [0.0, 1.0]])
+                .objection()
+                .unwrap()
+                .contains("K38")
+        );
+        assert!(Signal::Table(vec![]).objection().is_some());
+        let sine = Signal::Sine {
+            mean: 0.0,
+            amplitude: f64::NAN,
+            rate: 1.0,
+            phase: 0.0,
+        };
+        assert!(sine.objection().is_some());
+    }
+}

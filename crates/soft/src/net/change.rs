@@ -1,0 +1,60 @@
+//! Nets that are changed while they move (K13).
+
+use super::{Net, NetError, NetParts};
+use trocar_dynamics::Nodes;
+use trocar_math::Pose;
+
+impl Net {
+    /// All that the net is made of, as it is now.
+    pub fn parts(&self) -> NetParts {
+        let frames = self.rest.frames();
+        NetParts {
+            frames: (0..frames)
+                .map(|z| Pose::new(self.rest.position[z], self.rest.orientation[z]))
+                .collect(),
+            points: self.rest.position[frames..].to_vec(),
+            nodes: self.own.clone(),
+            flags: self.flags.clone(),
+            memory: self.memory.clone(),
+            memory_base: self.memory_base,
+            elements: self.elements().collect(),
+            bends: self.bends().copied().collect(),
+            torsions: self.torsions.clone(),
+            signals: self.links.signals.clone(),
+            actives: self.links.actives.clone(),
+            triangles: self.triangles.clone(),
+            gravity: self.gravity,
+            mobile: self.mobile,
+            integrator: self.masses.integrator(),
+            ground: self.masses.ground(),
+        }
+    }
+
+    /// Changes anything but how many nodes, frames and elements there are: masses, dampings, locks, memory, laws, rest lengths, what
+    /// drives them. Everything that follows from it is found anew, the stable step among it. What can't be is refused, and
+    /// then nothing has changed. Copies of nodes (K54) stay copies.
+    ///
+    /// A share of the state that belongs to the net must be [fitted](Self::fit) if an element yields now and none did before.
+    pub fn change(&mut self, edit: impl FnOnce(&mut NetParts)) -> Result<(), NetError> {
+        let mut parts = self.parts();
+        edit(&mut parts);
+        let same = parts.frames.len() == self.rest.frames()
+            && parts.nodes.len() == self.own.len()
+            && parts.elements.len() == self.links.len();
+        if !same {
+            return Err(NetError::Shape(
+                "a net that moves keeps its number of nodes, frames and elements",
+            ));
+        }
+        let mut changed = Self::new(parts)?;
+        changed.leaders = std::mem::take(&mut self.leaders);
+        *self = changed;
+        Ok(())
+    }
+
+    /// Gives a share of the state room for what the elements of this net remember: how far each has flown, m, in
+    /// [`Nodes::flow`], in the order of [`elements`](Self::elements); nothing if none yields.
+    pub fn fit(&self, nodes: &mut Nodes) {
+        nodes.flow.resize(self.rest.flow.len(), 0.0);
+    }
+}

@@ -1,0 +1,262 @@
+//! The nodal net: masses joined by elements, with a memory of shape (K19–K26, K47–K51).
+
+mod change;
+mod flags;
+mod forces;
+mod links;
+mod parts;
+mod schedule;
+mod sweep;
+
+pub use flags::NodeFlags;
+pub use parts::{Bend, NetError, NetParts, Torsion};
+
+use crate::element::{self, Base, Element, Input};
+use glam::{DQuat, DVec3};
+use links::Links;
+use schedule::Schedule;
+use trocar_dynamics::{Lock, MassNode, Masses, MatterId, Nodes};
+
+/// A nodal net.
+#[derive(Clone, Debug)]
+pub struct Net {
+    /// Every node as it was built, without what it carries.
+    own: Vec<MassNode>,
+    /// Mass of a father: its own and that of all it carries.
+    masses: Masses,
+    /// Every node's own mass, kg: what gravity acts on.
+    weights: Vec<f64>,
+    flags: Vec<NodeFlags>,
+    leaders: Vec<Option<(MatterId, u32)>>,
+    /// Base position of every node, in its father's frame, or in the world (K25).
+    base: Vec<DVec3>,
+    memory: Vec<f64>,
+    memory_base: Base,
+    links: Links,
+    schedule: Schedule,
+    families: forces::Families,
+    /// True if no node has a father or a lock: the velocity of each is its own.
+    unbound: bool,
+    bends: Vec<(Bend, f64)>,
+    torsions: Vec<Torsion>,
+    triangles: Vec<[u32; 3]>,
+    gravity: bool,
+    mobile: bool,
+    rest: Nodes,
+    stable_step: f64,
+}
+
+impl Net {
+    /// Checks the parts and puts them together.
+    pub fn new(parts: NetParts) -> Result<Self, NetError> {
+        let count = parts.nodes.len();
+        if parts.frames.len() + parts.points.len() != count
+            || parts.flags.len() != count
+            || parts.memory.len() != count
+        {
+            return Err(NetError::Shape(
+                "every node needs a position, flags and a shape memory",
+            ));
+        }
+        Masses::new(&parts.nodes)?;
+        let mut masses = Masses::new(&parts::carrying(&parts))?;
+        masses.set_integrator(parts.integrator)?;
+        masses.set_ground(parts.ground);
+        if masses.frames() != parts.frames.len() {
+            return Err(NetError::Shape(
+                "every frame needs a rigid mass, and only frames do",
+            ));
+        }
+        let frames: Vec<_> = parts
+            .frames
+            .iter()
+            .map(|f| (f.position, f.rotation))
+            .collect();
+        let mut rest = Nodes::at_rest(&frames, &parts.points);
+        parts::check(&parts, &rest)?;
+
+        let base = (0..count)
+            .map(|i| match masses.father(i) {
+                Some(f) => parts.frames[f].local(rest.position[i]),
+                None => rest.position[i],
+            })
+            .collect();
+        let bends = parts
+            .bends
+            .iter()
+            .map(|bend| {
+                let [i, k, j] = bend.nodes.map(|n| rest.position[n as usize]);
+                (*bend, element::bending_angle(k - i, k - j))
+            })
+            .collect();
+        let links = Links::new(&parts);
+        if !links.plastic.is_empty() {
+            rest.flow = vec![0.0; links.len()];
+        }
+        let schedule = Schedule::new(count, &links);
+        let mut net = Self {
+            families: forces::Families::new(&masses, &parts.memory, schedule.chunk),
+            unbound: masses.moves_freely(),
+            masses,
+            weights: parts.nodes.iter().map(|n| n.mass).collect(),
+            own: parts.nodes,
+            flags: parts.flags,
+            leaders: vec![None; count],
+            base,
+            memory: parts.memory,
+            memory_base: parts.memory_base,
+            links,
+            schedule,
+            bends,
+            torsions: parts.torsions,
+            triangles: parts.triangles,
+            gravity: parts.gravity,
+            mobile: parts.mobile,
+            rest,
+            stable_step: f64::INFINITY,
+        };
+        net.stable_step = crate::stability::safe_step(&net, &|_| 0.0);
+        Ok(net)
+    }
+
+    /// The nodes at rest, as built.
+    pub fn rest(&self) -> &Nodes {
+        &self.rest
+    }
+
+    /// The surface: triangles over nodes.
+    pub fn triangles(&self) -> &[[u32; 3]] {
+        &self.triangles
+    }
+
+    /// Number of connection elements, bending and torsion elements not counted.
+    pub fn element_count(&self) -> usize {
+        self.links.len()
+    }
+
+    /// The connection elements, in the order they were built.
+    pub fn elements(&self) -> impl Iterator<Item = Element> + '_ {
+        (0..self.links.len()).map(|i| self.links.get(i))
+    }
+
+    /// A connection element.
+    pub fn element(&self, i: usize) -> Element {
+        self.links.get(i)
+    }
+
+    /// Tension (N) of a spring at `time` s, driven (K44) and flown as it is; positive draws its ends together. Of
+    /// a damper, how much it resists.
+    pub fn tension(&self, nodes: &Nodes, i: usize, time: f64) -> f64 {
+        let law = self.links.law_of(i);
+        match law.input {
+            Input::Distance => {
+                let (stretch, bias) = self.links.stretch(nodes, i, time);
+                law.tension(stretch) + bias
+            }
+            Input::Velocity => {
+                let [a, b] = self.links.ends[i];
+                let velocity = |n: u32| self.masses.node_velocity(nodes, n as usize);
+                law.tension(velocity(a).distance(velocity(b)))
+            }
+        }
+    }
+
+    /// Stretch (m) of a spring at `time` s as its law sees it, and the tension (N) that is added to what the law says.
+    pub(crate) fn stretch(&self, nodes: &Nodes, i: usize, time: f64) -> (f64, f64) {
+        self.links.stretch(nodes, i, time)
+    }
+
+    pub(crate) fn links_energy(&self, nodes: &Nodes, time: f64) -> f64 {
+        self.links.energy(nodes, time)
+    }
+
+    /// Ends, input and greatest slope (N/m, N·s/m) of every connection element.
+    pub(crate) fn slopes(&self) -> impl Iterator<Item = ([u32; 2], Input, f64)> + '_ {
+        self.links.slopes()
+    }
+
+    /// The bending elements.
+    pub fn bends(&self) -> impl Iterator<Item = &Bend> {
+        self.bends.iter().map(|b| &b.0)
+    }
+
+    /// The bending elements and their angles at rest, rad.
+    pub(crate) fn bends_at_rest(&self) -> impl Iterator<Item = (&Bend, f64)> {
+        self.bends.iter().map(|(bend, rest)| (bend, *rest))
+    }
+
+    /// A node's own mass, kg: without what it carries.
+    pub fn weight(&self, node: usize) -> f64 {
+        self.weights[node]
+    }
+
+    /// A frame's own moments of inertia about its axes, kg·m².
+    pub(crate) fn own_inertia(&self, frame: usize) -> DVec3 {
+        let rigid = self.own[frame].rigid;
+        rigid.and_then(|r| r.inertia).unwrap_or_default()
+    }
+
+    /// True if gravity acts on it.
+    pub fn falls(&self) -> bool {
+        self.gravity
+    }
+
+    /// The orientation to which torsion turns a frame: as it was built, or as it was built into its father.
+    pub(crate) fn reference(&self, nodes: &Nodes, z: usize) -> DQuat {
+        let rest = self.rest.orientation[z];
+        match self.masses.father(z) {
+            Some(f) => nodes.orientation[f] * self.rest.orientation[f].conjugate() * rest,
+            None => rest,
+        }
+    }
+
+    /// The torsion elements.
+    pub fn torsions(&self) -> &[Torsion] {
+        &self.torsions
+    }
+
+    /// Shape-memory constant of a node, N/m or N/m².
+    pub fn memory(&self, node: usize) -> f64 {
+        self.memory[node]
+    }
+
+    /// How the shape memory grows.
+    pub fn memory_base(&self) -> Base {
+        self.memory_base
+    }
+
+    /// Flags of a node.
+    pub fn flags(&self, node: usize) -> NodeFlags {
+        self.flags[node]
+    }
+
+    /// Sets or clears flags of a node.
+    pub fn set_flags(&mut self, node: usize, flags: NodeFlags, on: bool) {
+        self.flags[node].set(flags, on);
+    }
+
+    /// Fixes a node in space (K56).
+    pub fn fix(&mut self, node: usize) -> Result<(), NetError> {
+        self.masses
+            .set_lock(node, Lock::Fixed)
+            .map_err(|reason| NetError::Node(node, reason))?;
+        self.own[node].lock = Lock::Fixed;
+        self.unbound = false;
+        self.flags[node].set(NodeFlags::FIXED, true);
+        Ok(())
+    }
+
+    /// Makes a node the copy of another one (K54).
+    pub fn follow(&mut self, node: usize, leader: (MatterId, u32)) {
+        self.leaders[node] = Some(leader);
+        self.flags[node].set(NodeFlags::SLAVE, true);
+    }
+
+    /// Where a node's shape memory draws it, m.
+    pub fn base_position(&self, nodes: &Nodes, node: usize) -> DVec3 {
+        match self.masses.father(node) {
+            Some(f) => nodes.position[f] + nodes.orientation[f] * self.base[node],
+            None => self.base[node],
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! What a net is made of, and whether that can be.
+
+use super::NodeFlags;
+use crate::element::{Active, Base, Drive, Element, Input, Signal};
+use glam::DVec3;
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+use trocar_dynamics::{Integrator, MassNode, Nodes, masses::BadNode};
+use trocar_math::Pose;
+
+/// Bends at the middle node (K41).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Bend {
+    /// Neighbour, middle, neighbour.
+    pub nodes: [u32; 3],
+    /// N/rad, ≥ 0.
+    pub constant: f64,
+}
+
+/// Turns a frame back to how it was built (K40).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Torsion {
+    /// Which frame.
+    pub frame: u32,
+    /// N·m/rad, ≥ 0.
+    pub constant: f64,
+}
+
+/// All that a net is made of; frames first, then points.
+#[derive(Clone, Debug, Default)]
+pub struct NetParts {
+    /// Where the frames (Z-nodes, K21) are at rest.
+    pub frames: Vec<Pose>,
+    /// Where the points (G-nodes K20, F-nodes K22) are at rest, m.
+    pub points: Vec<DVec3>,
+    /// Mass, damping, lock and father of every node.
+    pub nodes: Vec<MassNode>,
+    /// Flags of every node.
+    pub flags: Vec<NodeFlags>,
+    /// Shape-memory constant of every node, N/m or N/m², ≥ 0 (K25).
+    pub memory: Vec<f64>,
+    /// How the shape memory grows.
+    pub memory_base: Base,
+    /// The elements.
+    pub elements: Vec<Element>,
+    /// The bending elements.
+    pub bends: Vec<Bend>,
+    /// The torsion elements.
+    pub torsions: Vec<Torsion>,
+    /// What drives active elements (K44).
+    pub signals: Vec<Signal>,
+    /// Which elements are driven; an element at most once.
+    pub actives: Vec<Active>,
+    /// The surface, over point nodes.
+    pub triangles: Vec<[u32; 3]>,
+    /// Gravity acts on it (K66).
+    pub gravity: bool,
+    /// Fathers feel their children's shape memory and move (K48); otherwise they stay.
+    pub mobile: bool,
+    /// By which scheme it moves (K59–K64).
+    pub integrator: Integrator,
+    /// Height below which none of its nodes goes, m (K67).
+    pub ground: Option<f64>,
+}
+
+/// Why a net can't be built.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum NetError {
+    /// A node is unsound.
+    #[error("node {0}: {1}")]
+    Node(usize, &'static str),
+    /// An element is unsound.
+    #[error("element {0}: {1}")]
+    Element(usize, &'static str),
+    /// A signal is unsound.
+    #[error("signal {0}: {1}")]
+    Signal(usize, &'static str),
+    /// Lists do not fit together.
+    #[error("{0}")]
+    Shape(&'static str),
+}
+
+impl From<BadNode> for NetError {
+    fn from(bad: BadNode) -> Self {
+        Self::Node(bad.node, bad.reason)
+    }
+}
+
+/// The nodes as they move: a father carries its children, so its mass and inertia grow by theirs. Without
+/// this an organ would fall faster than a stone, and one lighter than its own shell would flutter.
+pub(super) fn carrying(parts: &NetParts) -> Vec<MassNode> {
+    let mut nodes = parts.nodes.clone();
+    let frames = parts.frames.len();
+    for i in (0..nodes.len()).rev() {
+        let Some(f) = nodes[i].father.map(|f| f as usize) else {
+            continue;
+        };
+        let position = if i < frames {
+            parts.frames[i].position
+        } else {
+            parts.points[i - frames]
+        };
+        let arm = parts.frames[f].local(position);
+        let square = arm * arm;
+        let mass = nodes[i].mass;
+        let carried = nodes[i].rigid.and_then(|r| r.inertia).unwrap_or_default();
+        nodes[f].mass += mass;
+        if let Some(inertia) = nodes[f].rigid.as_mut().and_then(|r| r.inertia.as_mut()) {
+            *inertia += carried
+                + DVec3::new(
+                    square.y + square.z,
+                    square.z + square.x,
+                    square.x + square.y,
+                ) * mass;
+        }
+    }
+    nodes
+}
+
+pub(super) fn check(parts: &NetParts, rest: &Nodes) -> Result<(), NetError> {
+    let count = rest.len();
+    let known = |nodes: &[u32]| nodes.iter().all(|n| (*n as usize) < count);
+    for (i, position) in rest.position.iter().enumerate() {
+        if !(position.is_finite() && parts.memory[i] >= 0.0 && parts.memory[i].is_finite()) {
+            return Err(NetError::Node(
+                i,
+                "its position and its shape memory must be finite, the memory at least 0",
+            ));
+        }
+    }
+    for (i, e) in parts.elements.iter().enumerate() {
+        if !known(&e.nodes) || e.nodes[0] == e.nodes[1] {
+            return Err(NetError::Element(
+                i,
+                "it must join two different nodes of the net",
+            ));
+        }
+        if !(e.rest_length >= 0.0 && e.rest_length.is_finite()) {
+            return Err(NetError::Element(
+                i,
+                "its rest length must be at least 0 and finite",
+            ));
+        }
+        if let Some(objection) = e.law.objection() {
+            return Err(NetError::Element(i, objection));
+        }
+    }
+    check_actives(parts)?;
+    let bent = |b: &Bend| known(&b.nodes) && b.constant >= 0.0 && b.constant.is_finite();
+    let turned = |t: &Torsion| {
+        (t.frame as usize) < rest.frames() && t.constant >= 0.0 && t.constant.is_finite()
+    };
+    if !parts.bends.iter().all(bent) || !parts.torsions.iter().all(turned) {
+        return Err(NetError::Shape(
+            "bending and torsion need nodes of the net and constants of at least 0",
+        ));
+    }
+    if !parts.triangles.iter().all(|t| known(t)) {
+        return Err(NetError::Shape(
+            "a triangle names a node the net does not have",
+        ));
+    }
+    Ok(())
+}
+
+fn check_actives(parts: &NetParts) -> Result<(), NetError> {
+    for (i, signal) in parts.signals.iter().enumerate() {
+        if let Some(objection) = signal.objection() {
+            return Err(NetError::Signal(i, objection));
+        }
+    }
+    let mut driven = vec![false; parts.elements.len()];
+    for active in &parts.actives {
+        let e = active.element as usize;
+        let Some(signal) = parts.signals.get(active.signal as usize) else {
+            return Err(NetError::Element(
+                e,
+                "it is driven by a signal the net does not have",
+            ));
+        };
+        let Some(law) = parts.elements.get(e).map(|x| x.law) else {
+            return Err(NetError::Shape(
+                "a signal drives an element the net does not have",
+            ));
+        };
+        if std::mem::replace(&mut driven[e], true) {
+            return Err(NetError::Element(
+                e,
+                "it is driven twice; use two elements side by side (K37)",
+            ));
+        }
+        if law.input == Input::Velocity {
+            return Err(NetError::Element(
+                e,
+                "a driven damper would be discontinuous at rest (K38); drive a spring beside it",
+            ));
+        }
+        if law.plastic.is_some() {
+            return Err(NetError::Element(
+                e,
+                "an element yields or is driven, not both; use two, one after the other (K37)",
+            ));
+        }
+        let sound = match active.drive {
+            Drive::Force(newtons) => newtons.is_finite(),
+            Drive::Length(part) => part.is_finite() && part.abs() * signal.peak() < 1.0,
+        };
+        if !sound {
+            return Err(NetError::Element(
+                e,
+                "what drives it must be finite, and leave it some of its rest length",
+            ));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,216 @@
+//! In which order elements are worked on.
+//!
+//! Nodes are cut into chunks of neighbouring numbers. A chunk adds up the forces on its own nodes and on no others, so chunks can be worked
+//! on by any thread in any order, and the sums are the same to the last bit. An element within a chunk is worked out once, for both
+//! of its nodes; one that joins two chunks is worked out in each. Chunks depend on the net alone, never on threads.
+//!
+//! Within a chunk, elements of one kind that begin at one node make blocks of four, a lane for each. Which of its two nodes an element begins
+//! at is free: the one with fewer, so that few lanes stay empty. A linear damper beside a spring is worked out along with it.
+
+use super::links::Links;
+use crate::element::Input;
+use std::ops::Range;
+use trocar_math::four::LANES;
+
+/// There are never more chunks: what a thread needs for each stands on the stack.
+pub(super) const MOST_CHUNKS: usize = 64;
+
+/// Nodes of a chunk, at least: what they need is half of a common second-level cache, and their rim is thin.
+const CHUNK: usize = 2048;
+
+/// What all elements of a run have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Kind {
+    /// Their law.
+    pub law: u32,
+    /// What drives them.
+    pub drive: Option<u32>,
+    /// There is a damper beside each.
+    pub damped: bool,
+    /// Both ends are nodes of the chunk; otherwise only the force on the first is wanted.
+    pub both: bool,
+}
+
+/// Blocks of one kind.
+#[derive(Clone, Debug)]
+pub(super) struct Run {
+    pub kind: Kind,
+    pub blocks: Range<usize>,
+    /// The constants of the elements and of the dampers beside them, if they are the same for all: then they need not be
+    /// fetched for each.
+    pub uniform: Option<[f64; 2]>,
+}
+
+/// The order.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Schedule {
+    /// Nodes of a chunk; the last may have fewer.
+    pub chunk: usize,
+    /// Runs of each chunk, as ranges of `runs`.
+    pub chunks: Vec<Range<usize>>,
+    pub runs: Vec<Run>,
+    /// For each block the node at which its elements begin, counted from the first of its chunk.
+    pub node: Vec<u32>,
+    /// The other ends of its elements, counted likewise if both ends are of the chunk, else from the first of all. An empty lane has the node itself there, at no distance and with no
+    /// velocity, so that nothing comes of it.
+    pub other: Vec<[u32; LANES]>,
+    /// Rest lengths, m.
+    pub rest: Vec<[f64; LANES]>,
+    /// Constants.
+    pub constant: Vec<[f64; LANES]>,
+    /// Constants of the dampers beside them, N·s/m.
+    pub damping: Vec<[f64; LANES]>,
+    /// Which elements they are; of an empty lane any.
+    pub source: Vec<[u32; LANES]>,
+    /// True if some element asks for velocities.
+    pub has_dampers: bool,
+}
+
+/// An element as one chunk sees it.
+struct Seen {
+    kind: Kind,
+    node: u32,
+    other: u32,
+    element: u32,
+    damping: f64,
+}
+
+impl Schedule {
+    /// Of the elements of a net with `nodes` nodes.
+    pub fn new(nodes: usize, links: &Links) -> Self {
+        let chunk = CHUNK.max(nodes.div_ceil(MOST_CHUNKS));
+        let mut schedule = Self {
+            chunk,
+            has_dampers: links.laws.iter().any(|l| l.input == Input::Velocity),
+            ..Self::default()
+        };
+        let chunk_of = |s: &Seen| s.node as usize / chunk;
+        let mut seen = see(nodes, chunk, links);
+        seen.sort_by_key(|s| (chunk_of(s), s.kind, s.node, s.other, s.element));
+        for c in 0..nodes.div_ceil(chunk) {
+            let begin = schedule.runs.len();
+            let ours = seen.partition_point(|s| chunk_of(s) < c)
+                ..seen.partition_point(|s| chunk_of(s) <= c);
+            for run in seen[ours].chunk_by(|a, b| a.kind == b.kind) {
+                schedule.add_run(run, links);
+            }
+            schedule.chunks.push(begin..schedule.runs.len());
+        }
+        schedule
+    }
+
+    fn add_run(&mut self, run: &[Seen], links: &Links) {
+        let Some(first) = run.first() else {
+            return;
+        };
+        let constants = |s: &Seen| [links.constant[s.element as usize], s.damping];
+        let same = run.iter().all(|s| constants(s) == constants(first));
+        let begin = self.node.len();
+        for star in run.chunk_by(|a, b| a.node == b.node) {
+            star.chunks(LANES)
+                .for_each(|four| self.add_block(four, links));
+        }
+        self.runs.push(Run {
+            kind: first.kind,
+            blocks: begin..self.node.len(),
+            uniform: same.then(|| constants(first)),
+        });
+    }
+
+    fn add_block(&mut self, four: &[Seen], links: &Links) {
+        let near = four[0].node - four[0].node % self.chunk as u32;
+        let far = if four[0].kind.both { near } else { 0 };
+        let mut other = [four[0].node - far; LANES];
+        let (mut rest, mut constant, mut damping) = ([0.0; LANES], [0.0; LANES], [0.0; LANES]);
+        let mut source = [four[0].element; LANES];
+        for (lane, s) in four.iter().enumerate() {
+            let e = s.element as usize;
+            other[lane] = s.other - far;
+            rest[lane] = links.rest_length[e];
+            constant[lane] = links.constant[e];
+            damping[lane] = s.damping;
+            source[lane] = s.element;
+        }
+        self.node.push(four[0].node - near);
+        self.other.push(other);
+        self.rest.push(rest);
+        self.constant.push(constant);
+        self.damping.push(damping);
+        self.source.push(source);
+    }
+}
+
+/// All elements, from the chunks that need them.
+fn see(nodes: usize, chunk: usize, links: &Links) -> Vec<Seen> {
+    let beside = Beside::new(links);
+    let mut begun = vec![0_u32; nodes];
+    let mut seen = Vec::with_capacity(links.len());
+    for i in (0..links.len()).filter(|i| !beside.joined[*i]) {
+        let mut add = |node: u32, other: u32, both: bool| {
+            seen.push(Seen {
+                kind: Kind {
+                    law: links.law[i],
+                    drive: links.drive(i),
+                    damped: beside.damping[i] > 0.0,
+                    both,
+                },
+                node,
+                other,
+                element: i as u32,
+                damping: beside.damping[i],
+            });
+        };
+        let [a, b] = links.ends[i];
+        if a as usize / chunk != b as usize / chunk {
+            add(a, b, false);
+            add(b, a, false);
+            continue;
+        }
+        let (a, b) = (a.min(b), a.max(b));
+        let turned = begun[b as usize] < begun[a as usize];
+        let (from, to) = if turned { (b, a) } else { (a, b) };
+        begun[from as usize] += 1;
+        add(from, to, true);
+    }
+    seen
+}
+
+/// Which linear dampers lie beside springs.
+struct Beside {
+    /// For each spring the constant of the damper beside it, or 0.
+    damping: Vec<f64>,
+    /// For each element, whether it is such a damper.
+    joined: Vec<bool>,
+}
+
+impl Beside {
+    fn new(links: &Links) -> Self {
+        let sorted = |i: usize| {
+            let [a, b] = links.ends[i];
+            [a.min(b), a.max(b)]
+        };
+        let mut beside = Self {
+            damping: vec![0.0; links.len()],
+            joined: vec![false; links.len()],
+        };
+        let linear = |i: &usize| links.law_of(*i).linear_damping().is_some();
+        let mut dampers: Vec<usize> = (0..links.len()).filter(linear).collect();
+        if dampers.is_empty() {
+            return beside;
+        }
+        dampers.sort_by_key(|i| (sorted(*i), *i));
+        for i in 0..links.len() {
+            if links.laws[links.law[i] as usize].input == Input::Velocity {
+                continue;
+            }
+            let pair = sorted(i);
+            let begin = dampers.partition_point(|d| sorted(*d) < pair);
+            let mut same = dampers[begin..].iter().take_while(|d| sorted(**d) == pair);
+            if let Some(d) = same.find(|d| !beside.joined[**d]) {
+                beside.joined[*d] = true;
+                beside.damping[i] = links.law_of(*d).linear_damping().unwrap_or(0.0);
+            }
+        }
+        beside
+    }
+}
