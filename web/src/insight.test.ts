@@ -2,12 +2,12 @@ import { describe, expect, it } from "vitest";
 import { isInsight, parseInsight } from "./insight";
 import { FrameError } from "./reader";
 
-/** Two nodes, one element, one contact, one force, no anchor, one frame. */
+/** Two nodes, one element, one contact, one force, no anchor, one frame, one normal. */
 function message(state = 3): ArrayBuffer {
   const words: ["u" | "f", number][] = [];
   const u = (...values: number[]) => values.forEach((value) => void words.push(["u", value]));
   const f = (...values: number[]) => values.forEach((value) => void words.push(["f", value]));
-  u(0x31495254, 5, 2);
+  u(0x32495254, 5, 2);
   f(1, 2, 3);
   u(0);
   f(4, 5, 6);
@@ -19,6 +19,8 @@ function message(state = 3): ArrayBuffer {
   f(1, 1, 1, 0, -9, 0);
   u(0, 1);
   f(0, 0, 0, 0, 0, 0, 1);
+  u(1);
+  f(1, 0, 0, 0, 0, 1);
   const view = new DataView(new ArrayBuffer(4 * words.length));
   words.forEach(([kind, value], i) => {
     if (kind === "u") view.setUint32(4 * i, value, true);
@@ -39,6 +41,7 @@ describe("parseInsight", () => {
     expect([...insight.forces]).toEqual([1, 1, 1, 0, -9, 0]);
     expect(insight.anchors).toHaveLength(0);
     expect([...insight.frames]).toEqual([0, 0, 0, 0, 0, 0, 1]);
+    expect([...insight.normals]).toEqual([1, 0, 0, 0, 0, 1]);
   });
 
   it("refuses a message cut off at any byte, and bytes too many", () => {
@@ -52,7 +55,7 @@ describe("parseInsight", () => {
   });
 
   it("refuses an unknown state and another magic", () => {
-    expect(() => parseInsight(message(6))).toThrow("state 6");
+    expect(() => parseInsight(message(9))).toThrow("state 9");
     const other = message();
     new DataView(other).setUint32(0, 1, true);
     expect(isInsight(other)).toBe(false);

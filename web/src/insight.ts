@@ -2,8 +2,8 @@
 
 import { FrameError, Reader } from "./reader";
 
-/** "TRI1", read as a little-endian u32. */
-export const INSIGHT_MAGIC = 0x31495254;
+/** "TRI2", read as a little-endian u32. */
+export const INSIGHT_MAGIC = 0x32495254;
 
 /** Which parts of an insight are wanted. */
 export interface Views {
@@ -13,19 +13,31 @@ export interface Views {
   forces: boolean;
   anchors: boolean;
   frames: boolean;
+  normals: boolean;
 }
 
 /** What a node is, in the order of its number. */
-export const NODE_STATES = ["free", "locked", "fixed", "grasped", "follower", "centre"] as const;
+export const NODE_STATES = [
+  "free",
+  "locked",
+  "fixed",
+  "grasped",
+  "follower",
+  "centre",
+  "inside",
+  "joined",
+  "pulled",
+] as const;
 export type NodeState = (typeof NODE_STATES)[number];
 
-/** Words of one node, element, contact, force, anchor and frame. */
+/** Words of one node, element, contact, force, anchor, frame and normal. */
 export const NODE = 4;
 export const ELEMENT = 7;
 export const CONTACT = 7;
 export const FORCE = 6;
 export const ANCHOR = 6;
 export const FRAME = 7;
+export const NORMAL = 6;
 
 /** All arrays are views into the received message. Lengths in m, forces in N. */
 export interface Insight {
@@ -45,6 +57,8 @@ export interface Insight {
   anchors: Float32Array;
   /** Poses. */
   frames: Float32Array;
+  /** Position and direction. */
+  normals: Float32Array;
 }
 
 /** True if a binary message is an insight and not a frame. */
@@ -74,6 +88,7 @@ export function parseInsight(message: ArrayBuffer): Insight {
     forces: rows("forces", FORCE),
     anchors: rows("anchors", ANCHOR),
     frames: rows("frames", FRAME),
+    normals: rows("normals", NORMAL),
   };
   reader.end();
   return insight;

@@ -203,6 +203,8 @@ export type Parameter = {
   value: number;
   /** The value in the scene. */
   start: number;
+  /** What its values 0, 1, 2 … mean; empty if it is a number. */
+  choices: Array<string>;
 };
 
 /** What a mark is drawn as. */
@@ -406,6 +408,8 @@ export type ClientMessage = {
   anchors: boolean;
   /** Frames of bodies and central nodes. */
   frames: boolean;
+  /** Normals of surfaces. */
+  normals: boolean;
 } | {
   "type": "seek";
   /** Simulated time. */

@@ -43,8 +43,8 @@ pub struct Nodes {
     /// What families of nodes hand their fathers, force (N) and moment (N·m); whoever needs it sizes it.
     #[serde(skip)]
     pub pulls: Vec<[DVec3; 2]>,
-    /// Frames that touch something in this substep. They drift by their new velocity, so that what rests on something is at
-    /// rest when the substep ends.
+    /// Nodes that touch something in this substep, or that an element pulls at. They drift by their new velocity, so that what
+    /// rests on something is at rest when the substep ends, and what hangs on a spring gains no energy.
     #[serde(skip)]
     pub touching: Vec<bool>,
     /// Force and torque at the start of the substep, for integrators that move by it as well as by the sum of their stages;
@@ -95,7 +95,7 @@ impl Nodes {
         self.force.resize(self.position.len(), DVec3::ZERO);
         self.carried.resize(self.position.len(), DVec3::ZERO);
         self.torque.resize(self.orientation.len(), DVec3::ZERO);
-        self.touching.resize(self.orientation.len(), false);
+        self.touching.resize(self.position.len(), false);
         self.ahead.resize(self.orientation.len(), Motion::default());
     }
 

@@ -24,6 +24,7 @@
 //! # Ok::<(), trocar_mesh::primitive::ShapeError>(())
 //! ```
 
+mod coarsen;
 pub mod export;
 pub mod implicit;
 mod limit;

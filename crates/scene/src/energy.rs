@@ -11,7 +11,7 @@ pub struct Energy {
     pub kinetic: f64,
     /// Of height, against the start.
     pub gravity: f64,
-    /// Of springs, shape memory, torsion and bending.
+    /// Of springs, shape memory, torsion and bending, and of elements between different things.
     pub elastic: f64,
 }
 
@@ -48,6 +48,10 @@ impl Simulation {
                     energy.kinetic += 0.5 * (rigid.inertia.unwrap_or_default() * spin).dot(spin);
                 }
             }
+        }
+        let sight = self.sight();
+        for global in &self.model.globals {
+            energy.elastic += global.energy(&sight, &self.state.nodes, self.state.time);
         }
         energy
     }

@@ -46,6 +46,8 @@ pub enum Happening {
         /// True if this was once too often: it stays frozen.
         frozen: bool,
     },
+    /// Everything went back to where it began; parameters stay.
+    Reset,
     /// A parameter was changed.
     Changed {
         /// Which: its group and its name.
@@ -75,6 +77,7 @@ impl std::fmt::Display for Happening {
             Self::Released { instrument } => write!(f, "{instrument} let go"),
             Self::Slipped { instrument } => write!(f, "{instrument} slipped: pulled too hard"),
             Self::TornOut { instrument } => write!(f, "tissue tore out of {instrument}"),
+            Self::Reset => write!(f, "everything is back where it began"),
             Self::Changed { parameter, value } => write!(f, "{parameter} is now {value}"),
             Self::Refused { parameter, reason } => {
                 write!(f, "{parameter} stays as it was: {reason}")

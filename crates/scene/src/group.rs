@@ -15,7 +15,11 @@ use trocar_dynamics::{
     solve::{self, Touches, Workspace},
 };
 use trocar_math::Pose;
-use trocar_soft::{Hyper, StepBounds, stability::Gauge};
+use trocar_soft::{
+    Global, Hyper, StepBounds,
+    global::{End, Sight},
+    stability::Gauge,
+};
 use trocar_tools::{Handle, grasper::PARTS};
 
 /// A substep whose joints can't be solved is halved at most so often.
@@ -103,6 +107,8 @@ pub struct Stage<'a> {
     pub motions: &'a [Motion],
     /// What the mouse pulls on.
     pub pulls: &'a [Pull],
+    /// What timed commands push, and by what force, N.
+    pub pushes: &'a [(Anchor, DVec3)],
     /// Length of the step, s.
     pub dt: f64,
     /// Simulated time at the start of the step, s.
@@ -154,6 +160,7 @@ pub struct Group {
     /// Drives whose target changes: which joint, and how.
     timetables: Vec<(usize, Timetable)>,
     hypers: Vec<Hyper>,
+    globals: Vec<Global>,
     stable: f64,
     /// Shares of state: those of prescribed matter first, then the members', lent for the step.
     nodes: Vec<Nodes>,
@@ -234,6 +241,16 @@ impl Group {
                 .iter()
                 .filter(|h| within(h.master.0))
                 .copied()
+                .collect(),
+            globals: model
+                .globals
+                .iter()
+                .filter(|g| {
+                    g.ends
+                        .iter()
+                        .any(|e| matches!(e, End::On(a) if within(a.matter)))
+                })
+                .cloned()
                 .collect(),
             stable: connected.bounds.safe,
             nodes,
@@ -456,6 +473,7 @@ impl Group {
         }
         self.lead_fixtures(stage, sub.from, sub.to, sub.h);
         self.detect_bodies(stage, sub);
+        self.stir_pulled(stage);
         self.contacts.clear();
         self.keys.clear();
         if self.skins.is_empty() {
@@ -542,6 +560,21 @@ impl Group {
         self.stir_bodies(stage);
     }
 
+    /// Bodies that elements pull at drift by their new velocity: by the mean of old and new they would swing up.
+    fn stir_pulled(&mut self, stage: &Stage<'_>) {
+        let Some(bodies) = stage.model.bodies else {
+            return;
+        };
+        for end in self.globals.iter().flat_map(|g| g.ends) {
+            if let End::On(anchor) = end
+                && anchor.matter == bodies
+                && let Local::Frame(node, _) | Local::Node(node) = anchor.at
+            {
+                self.nodes[stage.slot[bodies.index()] as usize].touching[node as usize] = true;
+            }
+        }
+    }
+
     /// Bodies that touch tissue do not sleep, and drift by their new velocity.
     fn stir_bodies(&mut self, stage: &Stage<'_>) {
         let Some(bodies) = stage.model.bodies else {
@@ -582,6 +615,17 @@ impl Group {
                 Some(pull.anchor.matter) == stage.model.bodies,
                 pull.anchor.at,
             ) {
+                collisions.wake(node as usize);
+            }
+        }
+        // What an element or a command pulls at does not sleep.
+        let pulled = self.globals.iter().flat_map(|g| g.ends);
+        let pushed = stage.pushes.iter().map(|p| End::On(p.0));
+        for end in pulled.chain(pushed) {
+            if let End::On(anchor) = end
+                && let (true, Local::Frame(node, _)) =
+                    (Some(anchor.matter) == stage.model.bodies, anchor.at)
+            {
                 collisions.wake(node as usize);
             }
         }
@@ -648,6 +692,11 @@ impl Group {
         };
         let (matters, slot) = (&stage.model.matters, stage.slot);
         let (members, bad, hypers) = (&self.members, &self.bad, &self.hypers);
+        let globals = &self.globals;
+        let sight = Sight {
+            matter: |m: MatterId| &*matters[m.index()],
+            slot,
+        };
         let resting = self.collisions.as_ref().map(|c| &c.rest);
         let evaluate = |nodes: &mut [Nodes], after: f64| {
             let field = Field {
@@ -670,6 +719,14 @@ impl Group {
                         nodes.force[i] = DVec3::ZERO;
                         nodes.torque[i] = DVec3::ZERO;
                     }
+                }
+            }
+            for global in globals {
+                global.apply(&sight, nodes, field.time);
+            }
+            for (anchor, force) in stage.pushes {
+                if members.contains(&anchor.matter) {
+                    sight.pull(&End::On(*anchor), nodes, *force);
                 }
             }
             for hyper in hypers {

@@ -2,7 +2,7 @@
 
 use crate::Simulation;
 use glam::{DQuat, DVec3};
-use trocar_dynamics::{Lock, Matter, Nodes};
+use trocar_dynamics::{Local, Lock, Matter, MatterId, Nodes};
 use trocar_soft::{Element, Net, NodeFlags, element};
 
 /// Which insights are wanted.
@@ -20,6 +20,8 @@ pub struct Views {
     pub anchors: bool,
     /// Central nodes and bodies.
     pub frames: bool,
+    /// Normals of surfaces.
+    pub normals: bool,
 }
 
 /// What a node is, or what has been done to it.
@@ -38,6 +40,12 @@ pub enum NodeState {
     Hyper,
     /// It carries others.
     Centre,
+    /// It has no geometry: it lies inside (K22).
+    Inner,
+    /// An element leads from it to something else (K53).
+    Joined,
+    /// The mouse or a command pulls at it (K149).
+    Pulled,
 }
 
 /// A node.
@@ -88,6 +96,8 @@ pub struct Insight {
     pub anchors: Vec<(DVec3, DVec3)>,
     /// Central nodes and bodies.
     pub frames: Vec<(DVec3, DQuat)>,
+    /// Surface nodes (m) and their normals, unit length, outwards.
+    pub normals: Vec<(DVec3, DVec3)>,
 }
 
 impl Simulation {
@@ -99,6 +109,7 @@ impl Simulation {
         out.forces.clear();
         out.anchors.clear();
         out.frames.clear();
+        out.normals.clear();
         for tissue in &self.model.tissues {
             let Some(net) = self.model.net(tissue.matter) else {
                 continue;
@@ -107,13 +118,42 @@ impl Simulation {
             if wanted.nodes {
                 let seen = (0..nodes.len()).map(|i| NodeInsight {
                     position: nodes.position[i],
-                    state: state(net, nodes, i),
+                    state: if self.is_pulled(tissue.matter, i as u32) {
+                        NodeState::Pulled
+                    } else {
+                        state(net, nodes, i)
+                    },
                 });
                 out.nodes.extend(seen);
             }
             if wanted.elements {
-                out.elements
-                    .extend(net.elements().map(|e| element(net, nodes, &e)));
+                let time = self.state.time;
+                let seen = net.elements().enumerate();
+                let seen = seen.map(|(i, e)| element(net, nodes, i, &e, time));
+                out.elements.extend(seen);
+            }
+            if wanted.normals {
+                let from = out.normals.len();
+                let surface = tissue.first as usize..nodes.len();
+                let points = nodes.position[surface].iter();
+                out.normals.extend(points.map(|p| (*p, DVec3::ZERO)));
+                for t in &tissue.triangles {
+                    let [a, b, c] = t.map(|n| nodes.position[n as usize]);
+                    let normal = (b - a).cross(c - a);
+                    for n in t {
+                        out.normals[from + (*n - tissue.first) as usize].1 += normal;
+                    }
+                }
+                for (_, normal) in &mut out.normals[from..] {
+                    *normal = normal.normalize_or_zero();
+                }
+            }
+        }
+        if wanted.elements {
+            let sight = self.sight();
+            for global in &self.model.globals {
+                let (a, b, force) = global.look(&sight, &self.state.nodes, self.state.time);
+                out.elements.push(ElementInsight { a, b, force });
             }
         }
         if wanted.contacts {
@@ -157,22 +197,40 @@ impl Simulation {
     }
 }
 
+impl Simulation {
+    /// True if the mouse or a command pulls at a node.
+    fn is_pulled(&self, matter: MatterId, node: u32) -> bool {
+        let pulls = self.pulls.iter().map(|p| &p.anchor);
+        let pushes = self.pushes.iter().map(|p| &p.0);
+        pulls
+            .chain(pushes)
+            .filter(|a| a.matter == matter)
+            .any(|a| match a.at {
+                Local::Node(n) | Local::Frame(n, _) => n == node,
+                Local::Triangle(nodes, _) => nodes.contains(&node),
+                Local::Tetrahedron(nodes, _) => nodes.contains(&node),
+            })
+    }
+}
+
 fn state(net: &Net, nodes: &Nodes, i: usize) -> NodeState {
     let flags = net.flags(i);
     match net.masses().lock(i) {
         Lock::Fixed => NodeState::Fixed,
         _ if flags.has(NodeFlags::GRASPED) => NodeState::Grasped,
         _ if flags.has(NodeFlags::SLAVE) => NodeState::Hyper,
+        _ if flags.has(NodeFlags::GLOBAL_ELEMENT) => NodeState::Joined,
         Lock::Axes(..) => NodeState::Locked,
         Lock::Free if i < nodes.frames() => NodeState::Centre,
+        Lock::Free if flags.has(NodeFlags::FREE) => NodeState::Inner,
         Lock::Free => NodeState::Free,
     }
 }
 
-fn element(net: &Net, nodes: &Nodes, e: &Element) -> ElementInsight {
+fn element(net: &Net, nodes: &Nodes, i: usize, e: &Element, time: f64) -> ElementInsight {
     let [a, b] = e.nodes.map(|n| nodes.position[n as usize]);
     let force = match e.law.input {
-        element::Input::Distance => element::spring_tension(a.distance(b), e.rest_length, &e.law),
+        element::Input::Distance => net.tension(nodes, i, time),
         // A damper acts along the relative velocity; what it draws along the line is seen.
         element::Input::Velocity => {
             let [v, w] = e

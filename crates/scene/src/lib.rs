@@ -6,6 +6,7 @@
 
 pub mod build;
 mod collisions;
+pub mod command;
 pub mod energy;
 pub mod event;
 pub mod file;

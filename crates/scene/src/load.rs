@@ -322,7 +322,11 @@ impl Scene {
                 let forms = body.form.as_ref().map(FormSpec::meshes).unwrap_or_default();
                 forms.into_iter().map(move |mesh| (at.clone(), mesh))
             });
-            for (at, mesh) in of_scenery.chain(of_bodies) {
+            let of_tissues = source.file.surface.iter().enumerate().map(|(i, tissue)| {
+                let at = vec![Key::Name("surface"), Key::Index(i), Key::Name("mesh")];
+                (at, &tissue.mesh)
+            });
+            for (at, mesh) in of_scenery.chain(of_bodies).chain(of_tissues) {
                 let name = joined(&source.name, mesh).ok_or_else(|| outside(source, &at, mesh))?;
                 if self.meshes.iter().any(|m| m.0 == name) {
                     continue;

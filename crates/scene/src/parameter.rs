@@ -32,6 +32,23 @@ pub struct Parameter {
     pub choices: &'static [&'static str],
 }
 
+impl Parameter {
+    /// Why it can't have a value whatever the others are; none if it can.
+    pub(crate) fn objection(&self, value: f64) -> Option<String> {
+        let (least, greatest) = (self.least, self.greatest);
+        if !(least..=greatest).contains(&value) {
+            return Some(format!(
+                "{value} does not lie between {least} and {greatest}"
+            ));
+        }
+        let whole = self.choices.is_empty() || value == trocar_math::real::floor(value);
+        (!whole).then(|| {
+            let last = self.choices.len() - 1;
+            format!("it is one of the whole numbers 0 to {last}")
+        })
+    }
+}
+
 /// A wish to change a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Change {
@@ -118,7 +135,7 @@ fn of_law(law: LawSpec) -> &'static str {
 }
 
 /// Every number of a material.
-const NUMBERS: [Number; 16] = [
+const NUMBERS: [Number; 19] = [
     Number {
         name: "mass",
         unit: |_| "kg",
@@ -230,6 +247,30 @@ const NUMBERS: [Number; 16] = [
         range: Range::Tenfold,
         tissues: Tissues::All,
         place: |m| &mut m.bears,
+    },
+    Number {
+        name: "dead when shorter",
+        unit: |_| "m",
+        about: "Dead zone of the springs between surface nodes when shorter than at rest.",
+        range: Range::UpTo(0.005),
+        tissues: Tissues::All,
+        place: |m| &mut m.dead[0],
+    },
+    Number {
+        name: "dead when longer",
+        unit: |_| "m",
+        about: "Dead zone of those springs when longer than at rest.",
+        range: Range::UpTo(0.005),
+        tissues: Tissues::All,
+        place: |m| &mut m.dead[1],
+    },
+    Number {
+        name: "shorten",
+        unit: |_| "",
+        about: "By what part those springs are shorter at rest than built: pre-tension.",
+        range: Range::Within(0.5),
+        tissues: Tissues::All,
+        place: |m| &mut m.shorten,
     },
     Number {
         name: "quasi factor",
@@ -475,17 +516,7 @@ impl Simulation {
                 self.parameters.len()
             ));
         };
-        let (least, greatest) = (parameter.least, parameter.greatest);
-        if !(least..=greatest).contains(&value) {
-            return Some(format!(
-                "{value} does not lie between {least} and {greatest}"
-            ));
-        }
-        let whole = parameter.choices.is_empty() || value == trocar_math::real::floor(value);
-        (!whole).then(|| {
-            let last = parameter.choices.len() - 1;
-            format!("it is one of the whole numbers 0 to {last}")
-        })
+        parameter.objection(value)
     }
 
     /// Gives parameters their values, all or none; the values are within range.

@@ -3,6 +3,7 @@
 use crate::{
     Change, Event, Parameter, Scene, SceneError, StepReport,
     build::{MAX_STEP, Model, pose},
+    command::{self, Command},
     event::Happening,
     group::{Group, Motion, Stage as GroupStage},
     parameter::{self, Subject},
@@ -10,9 +11,9 @@ use crate::{
 };
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
-use trocar_dynamics::{Budget, Crew, Joint, Local, MatterId, Nodes, Pull, State};
+use trocar_dynamics::{Anchor, Budget, Crew, Joint, Local, Matter, MatterId, Nodes, Pull, State};
 use trocar_math::Pose;
-use trocar_soft::{Net, NodeFlags};
+use trocar_soft::{Net, NodeFlags, global::Sight};
 use trocar_tools::{
     EndoscopeHandle, Eye, Grip, Handle,
     grasper::PARTS,
@@ -93,6 +94,10 @@ pub struct Simulation {
     pub(crate) endoscope: Option<EndoscopeHandle>,
     pub(crate) parameters: Vec<Parameter>,
     pub(crate) subjects: Vec<Subject>,
+    /// What is done at set times.
+    pub(crate) commands: Vec<Command>,
+    /// What commands push in this step.
+    pub(crate) pushes: Vec<(Anchor, DVec3)>,
     /// What was pulled on in the last step.
     pub(crate) pulls: Vec<Pull>,
     motions: Vec<Motion>,
@@ -100,6 +105,8 @@ pub struct Simulation {
     forces: Vec<DVec3>,
     pub(crate) groups: Vec<Group>,
     slot: Vec<u32>,
+    /// Where the share of each matter is in the whole state: at its own index.
+    everywhere: Vec<u32>,
     crew: Crew,
     /// The longest step that can be taken in stable substeps, s.
     pub(crate) longest: f64,
@@ -125,6 +132,8 @@ impl Simulation {
             steps: 0,
             handles: Vec::new(),
             endoscope: None,
+            commands: command::commands(scene, &model, &parameters)?,
+            pushes: Vec::new(),
             parameters,
             subjects,
             pulls: Vec::new(),
@@ -133,6 +142,7 @@ impl Simulation {
             forces: vec![DVec3::ZERO; model.tools.len()],
             groups,
             slot,
+            everywhere: (0..model.matters.len() as u32).collect(),
             crew: Crew::new(threads),
             longest: model.longest_step(),
             report: StepReport::default(),
@@ -151,7 +161,7 @@ impl Simulation {
     }
 
     /// Back to the start, with parameters as they are.
-    fn rewind(&mut self) {
+    pub(crate) fn rewind(&mut self) {
         self.state = State {
             time: 0.0,
             nodes: self.model.start.clone(),
@@ -200,6 +210,7 @@ impl Simulation {
         let wall = usable_step(input.dt, self.model.step);
         // Hands live in the time of the room, tissue in that of the scene (K63).
         let dt = (wall * self.model.slow_motion).min(self.longest);
+        self.command(dt);
         self.follow(input, wall.min(self.longest));
         self.lend();
         clock.lap(Stage::Input);
@@ -212,6 +223,7 @@ impl Simulation {
             slot: &self.slot,
             motions: &self.motions,
             pulls: &self.pulls,
+            pushes: &self.pushes,
             dt,
             time: self.state.time,
             budget: Budget {
@@ -475,6 +487,14 @@ impl Simulation {
                 all.failed |= one.failed;
             }
             report.halvings += group.halvings;
+        }
+    }
+
+    /// How elements between different things see the whole state: every matter's share is at its own place.
+    pub(crate) fn sight<'a>(&'a self) -> Sight<'a, impl Fn(MatterId) -> &'a dyn Matter> {
+        Sight {
+            matter: move |m: MatterId| &*self.model.matters[m.index()],
+            slot: &self.everywhere,
         }
     }
 

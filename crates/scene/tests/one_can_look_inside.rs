@@ -43,6 +43,7 @@ const ALL: Views = Views {
     forces: true,
     anchors: true,
     frames: true,
+    normals: true,
 };
 
 #[test]
@@ -94,10 +95,16 @@ fn nodes_elements_forces_anchors_and_frames_are_shown() {
         (
             count(NodeState::Fixed),
             count(NodeState::Locked),
-            count(NodeState::Free)
+            count(NodeState::Free),
+            // The corners of the triangle that the mouse pulls at.
+            count(NodeState::Pulled)
         ),
-        (6, 6, 24)
+        (6, 6, 21, 3)
     );
+    assert_eq!(insight.normals.len(), 36);
+    for (at, normal) in &insight.normals {
+        assert!((normal.length() - 1.0).abs() < 1e-12, "{at}");
+    }
     assert_eq!(
         insight.elements.len(),
         simulation.model().tissues[0].elements

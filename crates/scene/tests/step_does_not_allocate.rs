@@ -68,6 +68,7 @@ fn a_warm_step_takes_no_memory() {
     the_mouse_and_the_endoscope_take_no_memory();
     bodies_on_tissue_take_no_memory();
     a_heap_that_comes_apart_and_together_takes_no_memory();
+    stages_elements_and_substeps_that_follow_the_state_take_no_memory();
 }
 
 /// So many cubes lie side by side that their contacts are cut into slabs, and half of them are lifted off again and again.
@@ -253,6 +254,7 @@ fn the_mouse_and_the_endoscope_take_no_memory() {
         forces: true,
         anchors: true,
         frames: true,
+        normals: true,
     };
     simulation.insight(views, &mut insight);
     COUNT.store(0, Ordering::SeqCst);
@@ -262,4 +264,46 @@ fn the_mouse_and_the_endoscope_take_no_memory() {
     ARMED.store(false, Ordering::SeqCst);
     assert_eq!(COUNT.load(Ordering::SeqCst), 0);
     assert!(energy.total().is_finite());
+}
+
+fn stages_elements_and_substeps_that_follow_the_state_take_no_memory() {
+    let mut simulation = common::built(
+        r#"trocar = 1
+[world]
+adaptive = true
+[[signal]]
+name = "beat"
+sine = { rate = 2 }
+[[sheet]]
+name = "sheet"
+origin = [0, 0, 0]
+u = [0.05, 0, 0]
+v = [0, 0, 0.05]
+rows = 6
+columns = 6
+fixed = [{ ring = 0 }]
+material = { mass = 0.0005, damping = 0.02, stiffness = 40, integrator = "modified_heun", yields = { strain = 0.05 } }
+[[sheet]]
+name = "other"
+origin = [0, 0, 0.06]
+u = [0.05, 0, 0]
+v = [0, 0, 0.05]
+rows = 6
+columns = 6
+material = { mass = 0.0005, damping = 0.02, stiffness = 40, integrator = "runge_kutta" }
+[[element]]
+a = { tissue = "sheet", node = 33 }
+b = { tissue = "other", node = 3 }
+answer = { stiffness = 5 }
+drive = { signal = "beat", length = 0.1 }
+[[command]]
+at = 0.02
+push = [0, 0.1, 0]
+on = { tissue = "other", node = 30 }
+until = 10
+"#,
+    );
+    let inputs: Vec<Input> = (0..200).map(|_| simulation.idle_input()).collect();
+    allocations(&mut simulation, &inputs);
+    assert_eq!(allocations(&mut simulation, &inputs), 0);
 }

@@ -63,6 +63,7 @@ pub fn parameters(simulation: &Simulation) -> Vec<Parameter> {
         greatest: p.greatest,
         value: p.value,
         start: p.start,
+        choices: p.choices.iter().map(|c| (*c).into()).collect(),
     };
     simulation.parameters().iter().map(told).collect()
 }

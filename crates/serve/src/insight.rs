@@ -2,19 +2,20 @@
 //!
 //! | what | as |
 //! |---|---|
-//! | magic `TRI1`, number of the frame it belongs to | u32, u32 |
-//! | nodes: their number; of each position and state (0 free, 1 locked, 2 fixed, 3 grasped, 4 follower, 5 centre) | u32; 3 f32, u32 … |
+//! | magic `TRI2`, number of the frame it belongs to | u32, u32 |
+//! | nodes: their number; of each position and state (0 free, 1 locked, 2 fixed, 3 grasped, 4 follower, 5 centre, 6 inside, 7 joined, 8 pulled) | u32; 3 f32, u32 … |
 //! | elements: their number; of each both ends and force, N (> 0 is tension) | u32; 7 f32 … |
 //! | contacts: their number; of each point, normal, force, N | u32; 7 f32 … |
 //! | forces: their number; of each position and force, N | u32; 6 f32 … |
 //! | anchors: their number; of each both ends | u32; 6 f32 … |
 //! | frames: their number; of each position and quaternion x y z w | u32; 7 f32 … |
+//! | normals: their number; of each position and direction | u32; 6 f32 … |
 
 use crate::binary::{BinaryError, Reader, Writer};
 use trocar_scene::Insight;
 
-/// "TRI1", read as a little-endian u32.
-pub const MAGIC: u32 = 0x3149_5254;
+/// "TRI2", read as a little-endian u32.
+pub const MAGIC: u32 = 0x3249_5254;
 
 /// Writes what was seen at frame `number` into `out`, whose memory is reused.
 pub fn encode(out: &mut Vec<u8>, number: u32, insight: &Insight) {
@@ -48,6 +49,11 @@ pub fn encode(out: &mut Vec<u8>, number: u32, insight: &Insight) {
     for (position, rotation) in &insight.frames {
         w.pose(*position, *rotation);
     }
+    w.count(insight.normals.len());
+    for (position, normal) in &insight.normals {
+        w.vector(*position);
+        w.vector(*normal);
+    }
 }
 
 /// Insight as received; for tests and other clients in Rust. Columns as in the table above.
@@ -67,6 +73,8 @@ pub struct InsightMessage {
     pub anchors: Vec<[f32; 6]>,
     /// Position and quaternion.
     pub frames: Vec<[f32; 7]>,
+    /// Position and direction.
+    pub normals: Vec<[f32; 6]>,
 }
 
 /// Reads an insight message.
@@ -85,6 +93,7 @@ pub fn decode(bytes: &[u8]) -> Result<InsightMessage, BinaryError> {
         forces: r.rows()?,
         anchors: r.rows()?,
         frames: r.rows()?,
+        normals: r.rows()?,
     };
     r.end()?;
     Ok(message)
@@ -123,6 +132,7 @@ mod tests {
             forces: vec![(DVec3::X, DVec3::Y)],
             anchors: vec![(DVec3::Y, DVec3::Z); 2],
             frames: vec![(DVec3::Z, DQuat::IDENTITY)],
+            normals: vec![(DVec3::X, DVec3::Z)],
         };
         let mut bytes = vec![1; 3];
         encode(&mut bytes, 9, &insight);
@@ -142,6 +152,7 @@ mod tests {
         assert_eq!(read.contacts[0][6], f32::MAX, "always finite");
         assert_eq!((read.forces.len(), read.anchors.len()), (1, 2));
         assert_eq!(read.frames, [[0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0]]);
+        assert_eq!(read.normals, [[1.0, 0.0, 0.0, 0.0, 0.0, 1.0]]);
     }
 
     #[test]

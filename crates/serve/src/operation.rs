@@ -171,6 +171,7 @@ impl Operation {
             forces: a.forces || b.forces,
             anchors: a.anchors || b.anchors,
             frames: a.frames || b.frames,
+            normals: a.normals || b.normals,
         });
         self.desk.watch(union);
     }

@@ -271,6 +271,7 @@ fn obey(seat: &Seat, curious: &AtomicBool, message: ClientMessage) -> Result<(),
         forces,
         anchors,
         frames,
+        normals,
     } = message
     {
         only(
@@ -284,6 +285,7 @@ fn obey(seat: &Seat, curious: &AtomicBool, message: ClientMessage) -> Result<(),
             forces,
             anchors,
             frames,
+            normals,
         };
         curious.store(views != Views::default(), Ordering::Relaxed);
         seat.watch(views);

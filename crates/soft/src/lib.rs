@@ -7,12 +7,15 @@
 
 pub mod element;
 pub mod energy;
+pub mod global;
 pub mod hyper;
 pub mod net;
 pub mod primitive;
 pub mod stability;
+pub mod surface;
 
 pub use element::{Active, Base, Drive, Element, Input, Law, Piece, Pieces, Plastic, Signal};
+pub use global::Global;
 pub use hyper::Hyper;
 pub use net::{Net, NetError, NetParts, NodeFlags};
 pub use primitive::{Material, NetKind};

@@ -1,7 +1,7 @@
 //! The primitives organ, pipe and sheet (K72–K74).
 
 use crate::{
-    element::{Base, Element, Law},
+    element::{Base, Element, Law, Plastic},
     net::{Bend, NetParts, NodeFlags, Torsion},
 };
 use glam::DVec3;
@@ -37,6 +37,14 @@ pub struct Material {
     pub base: Base,
     /// Gain of those springs below and above their rest length (K33); (1, 1) is Hooke's.
     pub gain: [f64; 2],
+    /// Dead zones of those springs below and above their rest length, m (K34).
+    pub dead: [f64; 2],
+    /// Greatest push and pull of those springs, N (K36).
+    pub limit: [f64; 2],
+    /// By what part those springs are shorter at rest than built, 0 to below 1 (K43).
+    pub shorten: f64,
+    /// How those springs yield.
+    pub plastic: Option<Plastic>,
     /// Which neighbours they join.
     pub net: NetKind,
     /// Shape memory, N/m or N/m².
@@ -66,7 +74,28 @@ pub struct Material {
 }
 
 impl Material {
-    fn point(&self, father: Option<u32>) -> MassNode {
+    /// The law of springs between surface nodes.
+    pub fn law(&self) -> Law {
+        Law {
+            base: self.base,
+            gain: self.gain,
+            dead: self.dead,
+            limit: self.limit,
+            plastic: self.plastic,
+            ..Law::spring(self.stiffness)
+        }
+    }
+
+    /// A spring between the surface nodes `a` and `b`, which are `length` m apart.
+    pub fn spring(&self, nodes: [u32; 2], length: f64) -> Element {
+        Element {
+            nodes,
+            rest_length: length * (1.0 - self.shorten),
+            law: self.law(),
+        }
+    }
+
+    pub(crate) fn point(&self, father: Option<u32>) -> MassNode {
         MassNode {
             damping: self.damping,
             father,
@@ -75,7 +104,7 @@ impl Material {
     }
 
     /// A central node with the inertia of a box around its children (K27).
-    fn frame(&self, pose: &Pose, children: impl Iterator<Item = DVec3>) -> MassNode {
+    pub fn frame(&self, pose: &Pose, children: impl Iterator<Item = DVec3>) -> MassNode {
         let half = children.fold(DVec3::ZERO, |half, p| half.max(pose.local(p).abs()));
         let square = half * half;
         let inertia = DVec3::new(
@@ -100,7 +129,7 @@ impl Material {
         }
     }
 
-    fn parts(
+    pub(crate) fn parts(
         &self,
         frames: Vec<(Pose, MassNode)>,
         points: &[DVec3],
@@ -129,11 +158,6 @@ impl Material {
 
     /// Springs over the surface; `first` is the index of the first surface node.
     fn weave(&self, parts: &mut NetParts, surface: &Surface, edges: &[LatticeEdge], first: u32) {
-        let law = Law {
-            base: self.base,
-            gain: self.gain,
-            ..Law::spring(self.stiffness)
-        };
         // The two diagonals of a cell follow each other.
         let mut diagonals = 0;
         for edge in edges {
@@ -144,11 +168,10 @@ impl Material {
                 }
             }
             let [a, b] = edge.nodes;
-            parts.elements.push(Element {
-                nodes: [first + a, first + b],
-                rest_length: surface.positions[a as usize].distance(surface.positions[b as usize]),
-                law,
-            });
+            let length = surface.positions[a as usize].distance(surface.positions[b as usize]);
+            parts
+                .elements
+                .push(self.spring([first + a, first + b], length));
         }
         parts.triangles = surface
             .triangles
@@ -231,5 +254,25 @@ pub fn pipe(tube: &Tube, material: &Material) -> NetParts {
 pub fn sheet(surface: &Surface, edges: &[LatticeEdge], material: &Material) -> NetParts {
     let mut parts = material.parts(Vec::new(), &surface.positions, |_| None);
     material.weave(&mut parts, surface, edges, 0);
+    parts
+}
+
+/// Nodes of an explicit object (K75): central nodes with what resists them, points, and who carries each point. Springs and
+/// facets are the caller's.
+pub fn explicit(
+    frames: Vec<(Pose, MassNode)>,
+    points: &[DVec3],
+    father: impl Fn(u32) -> Option<u32>,
+    material: &Material,
+) -> NetParts {
+    let mut parts = material.parts(frames, points, father);
+    if material.torsion > 0.0 {
+        parts.torsions = (0..parts.frames.len() as u32)
+            .map(|frame| Torsion {
+                frame,
+                constant: material.torsion,
+            })
+            .collect();
+    }
     parts
 }

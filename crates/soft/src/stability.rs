@@ -14,9 +14,14 @@
 //! The bound printed in the source (3.96) has 2mk instead of 4mk: it takes the old velocity for an
 //! input and is stricter than need be.
 
-use crate::{Hyper, Net, element};
+use crate::{
+    Global, Hyper, Net, element,
+    global::{End, Sight},
+};
 use glam::DVec3;
-use trocar_dynamics::{Field, Integrator, Matter, Nodes, Stages, integrator::Mode};
+use trocar_dynamics::{
+    Field, Integrator, Matter, Nodes, Point, Stages, anchor::Support, integrator::Mode,
+};
 use trocar_math::rotation;
 
 /// For how long a group is tried, s.
@@ -131,6 +136,11 @@ fn kuhn_bound(net: &Net) -> f64 {
 /// All bounds of a group of nets coupled by `hypers`. In the hypers, a matter's id is its index in
 /// `nets`, so a group is judged without the rest of the scene.
 pub fn bounds(nets: &[&Net], hypers: &[Hyper]) -> StepBounds {
+    bounds_with(nets, hypers, &[])
+}
+
+/// [`bounds`] of nets that `globals` join as well, to each other and to fixed points.
+pub fn bounds_with(nets: &[&Net], hypers: &[Hyper], globals: &[Global]) -> StepBounds {
     let stiffness: Vec<Vec<f64>> = nets.iter().map(|net| node_stiffness(net)).collect();
     let extra = |net: usize, node: usize| -> f64 {
         hypers
@@ -139,7 +149,23 @@ pub fn bounds(nets: &[&Net], hypers: &[Hyper]) -> StepBounds {
             .map(|h| h.factor * stiffness[h.slave.0.index()][h.slave.1 as usize])
             .sum()
     };
-    let (exact, flutters) = Probe::new(nets, hypers).exact_step();
+    let joined = |net: usize, node: usize| -> f64 {
+        let ends = globals.iter().flat_map(|g| g.ends.map(|end| (g, end)));
+        ends.filter_map(|(g, end)| match end {
+            End::On(anchor) if anchor.matter.index() == net => Some((g, Support::of(&anchor))),
+            _ => None,
+        })
+        .flat_map(|(g, support)| {
+            let ours = |p: &&(trocar_dynamics::MatterId, Point, f64)| p.1.node as usize == node;
+            let weight: f64 = support.parts().iter().filter(ours).map(|p| p.2).sum();
+            // Dampers are judged by the exact bound.
+            let spring = g.law.input == element::Input::Distance;
+            (spring && weight != 0.0).then(|| weight.abs() * g.slope())
+        })
+        .sum()
+    };
+    let extra = |net: usize, node: usize| extra(net, node) + joined(net, node);
+    let (exact, flutters) = Probe::new(nets, hypers, globals).exact_step();
     let safe = nets
         .iter()
         .enumerate()
@@ -268,6 +294,7 @@ fn present_stiffness(net: &Net, nodes: &mut Nodes, time: f64, sums: &mut Vec<f64
 struct Probe<'a> {
     nets: &'a [&'a Net],
     hypers: &'a [Hyper],
+    globals: &'a [Global],
     work: Vec<Nodes>,
     stages: Stages,
     /// The stiffest mode found.
@@ -285,7 +312,7 @@ struct Unknown {
 }
 
 impl<'a> Probe<'a> {
-    fn new(nets: &'a [&'a Net], hypers: &'a [Hyper]) -> Self {
+    fn new(nets: &'a [&'a Net], hypers: &'a [Hyper], globals: &'a [Global]) -> Self {
         let mut unknowns = Vec::new();
         for (n, net) in nets.iter().enumerate() {
             let masses = net.masses();
@@ -320,6 +347,7 @@ impl<'a> Probe<'a> {
         Self {
             nets,
             hypers,
+            globals,
             work: nets.iter().map(|net| net.rest().clone()).collect(),
             stages: Stages::default(),
             stiffest: Mode {
@@ -424,13 +452,21 @@ impl<'a> Probe<'a> {
             nodes.copy_from(net.rest());
         }
         // A net that was built under tension, or is driven, would move off; only what comes of the disturbance counts.
-        let still: Vec<(Vec<DVec3>, Vec<DVec3>)> = nets
+        let globals = self.globals;
+        let sight = Sight {
+            matter: |m: trocar_dynamics::MatterId| nets[m.index()] as &dyn Matter,
+            slot: &slot,
+        };
+        for (net, nodes) in nets.iter().zip(&mut self.work) {
+            net.force(nodes, &field);
+        }
+        globals
             .iter()
-            .zip(&mut self.work)
-            .map(|(net, nodes)| {
-                net.force(nodes, &field);
-                (nodes.force.clone(), nodes.torque.clone())
-            })
+            .for_each(|g| g.apply(&sight, &mut self.work, 0.0));
+        let still: Vec<(Vec<DVec3>, Vec<DVec3>)> = self
+            .work
+            .iter()
+            .map(|nodes| (nodes.force.clone(), nodes.torque.clone()))
             .collect();
         for (i, u) in self.unknowns.iter().enumerate() {
             let nodes = &mut self.work[u.net];
@@ -462,10 +498,11 @@ impl<'a> Probe<'a> {
                 &mut self.work,
                 h,
                 |work, _| {
-                    for ((net, nodes), (force, torque)) in
-                        nets.iter().zip(work.iter_mut()).zip(&still)
-                    {
+                    for (net, nodes) in nets.iter().zip(work.iter_mut()) {
                         net.force(nodes, &field);
+                    }
+                    globals.iter().for_each(|g| g.apply(&sight, work, 0.0));
+                    for (nodes, (force, torque)) in work.iter_mut().zip(&still) {
                         let forces = nodes.force.iter_mut().zip(force);
                         forces.for_each(|(f, s)| *f -= *s);
                         let torques = nodes.torque.iter_mut().zip(torque);
@@ -543,10 +580,18 @@ impl<'a> Probe<'a> {
             time: 0.0,
             gravity: DVec3::ZERO,
         };
-        for (net, nodes) in self.nets.iter().zip(&mut self.work) {
+        let nets = self.nets;
+        for (net, nodes) in nets.iter().zip(&mut self.work) {
             net.force(nodes, &field);
         }
-        let slot: Vec<u32> = (0..self.nets.len() as u32).collect();
+        let slot: Vec<u32> = (0..nets.len() as u32).collect();
+        let sight = Sight {
+            matter: |m: trocar_dynamics::MatterId| nets[m.index()] as &dyn Matter,
+            slot: &slot,
+        };
+        for g in self.globals {
+            g.apply(&sight, &mut self.work, 0.0);
+        }
         for h in self.hypers {
             h.give_back(&mut self.work, &slot);
         }
@@ -588,7 +633,10 @@ impl<'a> Probe<'a> {
         let damped = self.nets.iter().any(|net| {
             net.elements()
                 .any(|e| e.law.input == element::Input::Velocity)
-        });
+        }) || self
+            .globals
+            .iter()
+            .any(|g| g.law.input == element::Input::Velocity);
         let rounds = if self.unknowns.len() > 20_000 {
             60
         } else {

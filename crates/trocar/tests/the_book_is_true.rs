@@ -35,6 +35,14 @@ fn the_scene_and_the_exercise_of_the_book_run() {
     for _ in 0..500 {
         assert!(simulation.step(&input).events.is_empty());
     }
+    let tissues = write("scenes/tissues.toml", whole_file(&chapter("tissues.md")));
+    let mut simulation = Simulation::new(&Scene::load(tissues).unwrap(), 1).unwrap();
+    let input = simulation.idle_input();
+    let mut events = 0;
+    for _ in 0..1600 {
+        events += simulation.step(&input).events.len();
+    }
+    assert_eq!(events, 1, "its command, and nothing else");
     let exercise = Exercise::load(exercise).unwrap();
     assert_eq!(exercise.levels.len(), 2);
 }

@@ -32,6 +32,7 @@ const NO_VIEWS: Views = {
   forces: false,
   anchors: false,
   frames: false,
+  normals: false,
 };
 
 type Hello = Extract<ServerMessage, { type: "hello" }>;

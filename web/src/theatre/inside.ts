@@ -22,6 +22,7 @@ import {
   type Insight,
   NODE,
   NODE_STATES,
+  NORMAL,
   type NodeState,
   type Views,
 } from "../insight";
@@ -34,9 +35,17 @@ export const NODE_COLOURS: Record<NodeState, string> = {
   grasped: "#46f0e0",
   follower: "#c58cff",
   centre: "#ffe066",
+  inside: "#9ad0ff",
+  joined: "#ff8ce6",
+  pulled: "#7dff9a",
 };
 export const ELEMENT_COLOURS = { compression: "#3f8cff", slack: "#9aa4ab", tension: "#ff4d4d" };
-export const VIEW_COLOURS = { contacts: "#ffe066", forces: "#7dff9a", anchors: "#ff8ce6" };
+export const VIEW_COLOURS = {
+  contacts: "#ffe066",
+  forces: "#7dff9a",
+  anchors: "#ff8ce6",
+  normals: "#9ad0ff",
+};
 export const AXIS_COLOURS = ["#ff5d5d", "#7dff9a", "#3f8cff"] as const;
 
 /** An arrow of a force is 3 mm long for each factor of ten above 1 mN: both a touch and a pull are seen. */
@@ -125,10 +134,11 @@ class Strokes {
 
 const nodeColours = NODE_STATES.map((state) => new Color(NODE_COLOURS[state]));
 const axes = AXIS_COLOURS.map((colour) => new Color(colour));
-const [contactColour, forceColour, anchorColour] = [
+const [contactColour, forceColour, anchorColour, normalColour] = [
   new Color(VIEW_COLOURS.contacts),
   new Color(VIEW_COLOURS.forces),
   new Color(VIEW_COLOURS.anchors),
+  new Color(VIEW_COLOURS.normals),
 ];
 const [blue, grey, red] = [
   new Color(ELEMENT_COLOURS.compression),
@@ -186,6 +196,13 @@ export class Inside extends Group {
       }
       if (views.frames) {
         this.frames(insight.frames);
+      }
+      if (views.normals) {
+        const n = insight.normals;
+        for (let i = 0; i < n.length; i += NORMAL) {
+          const length = NORMAL_LENGTH;
+          this.line(n, i, length * n[i + 3], length * n[i + 4], length * n[i + 5], normalColour);
+        }
       }
     }
     for (const strokes of [this.points, this.small, this.lines]) {

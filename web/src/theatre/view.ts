@@ -394,6 +394,7 @@ const NOTHING: Views = {
   forces: false,
   anchors: false,
   frames: false,
+  normals: false,
 };
 
 function shadowCaster() {

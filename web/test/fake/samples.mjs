@@ -206,7 +206,7 @@ export const PARAMETERS = [
 ];
 
 function parameter(group, name, unit, about, least, greatest, value) {
-  return { group, name, unit, about, least, greatest, value, start: value };
+  return { group, name, unit, about, least, greatest, value, start: value, choices: [] };
 }
 
 /** Random numbers that are the same at every start. */

@@ -201,7 +201,7 @@ export function insightOf(world, wanted) {
     nodes.push(positions.slice(i, i + 3));
   }
   const out = new Writer();
-  out.u32(0x31495254, world.frame);
+  out.u32(0x32495254, world.frame);
   list(out, wanted.nodes ? nodes : [], (node, i) => {
     out.f32(...node);
     out.u32(i % 29 === 0 ? 2 : 0);
@@ -217,6 +217,7 @@ export function insightOf(world, wanted) {
   );
   list(out, wanted.anchors && world.grasped ? [tip] : [], (point) => out.f32(...point, ...world.grasped));
   list(out, wanted.frames ? [0] : [], () => out.f32(-0.055, -0.022, 0.03, ...about(1, 0.3)));
+  list(out, wanted.normals ? nodes : [], (node) => out.f32(...node, 0, 1, 0));
   return out.end();
 }
 

@@ -3,7 +3,7 @@
 use super::{Connected, MAX_SUBSTEPS, Model, check, substeps};
 use crate::load::{Key, Scene, SceneError};
 use trocar_dynamics::{Integrator, Joint, Matter, MatterId};
-use trocar_soft::{Hyper, Net, StepBounds, stability};
+use trocar_soft::{Hyper, Net, StepBounds, global::End, stability};
 
 impl Model {
     /// Finds connected matter and its bounds.
@@ -25,6 +25,11 @@ impl Model {
                 .iter()
                 .map(|h| (h.master.0.index(), h.slave.0.index())),
         );
+        let pulled = self.globals.iter().filter_map(|g| match g.ends {
+            [End::On(a), End::On(b)] => Some((a.matter.index(), b.matter.index())),
+            _ => None,
+        });
+        let ends = ends.chain(pulled);
         let joined = self.joints.iter().flat_map(Joint::anchors);
         let ends = ends.chain(joined.map(|[a, b]| (a.matter.index(), b.matter.index())));
         // What may touch is stepped together: each pushes the other.
@@ -70,8 +75,14 @@ impl Model {
                 })
             })
             .collect();
+        let names: Vec<MatterId> = nets.iter().map(|n| n.0).collect();
         let nets: Vec<&Net> = nets.iter().map(|n| n.1).collect();
-        stability::bounds(&nets, &hypers)
+        let mut bounds = stability::bounds_with(&nets, &hypers, &self.globals_of(&names));
+        // Bodies at the ends of elements have bounds of their own.
+        let bodies = self.body_step(members);
+        bounds.exact = bounds.exact.min(bodies);
+        bounds.safe = bounds.safe.min(0.9 * bodies);
+        bounds
     }
 
     pub(super) fn check_substeps(&self, scene: &Scene) -> Result<(), SceneError> {

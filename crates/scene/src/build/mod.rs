@@ -1,9 +1,14 @@
 //! From what a scene file says to matter: the model of a simulation.
 
+mod answer;
 mod backdrops;
 mod bodies;
 mod check;
 mod connect;
+mod couple;
+mod edit;
+mod elements;
+mod explicit;
 mod eyes;
 mod form;
 mod instruments;
@@ -26,9 +31,10 @@ use trocar_dynamics::{
 };
 use trocar_math::{Pose, rotation};
 use trocar_mesh::Surface;
-use trocar_soft::{Hyper, Net, StepBounds};
+use trocar_soft::{Global, Hyper, Net, StepBounds};
 use trocar_tools::{Endoscope, EndoscopeHandle, Grasper, Handle};
 
+pub(crate) use elements::timed_pushes;
 pub(crate) use remake::Original;
 
 /// More substeps than this in one step are refused: the scene could not run.
@@ -60,6 +66,8 @@ pub struct Tissue {
     pub triangles: Vec<[u32; 3]>,
     /// Connection elements.
     pub elements: usize,
+    /// Texture coordinates of its surface nodes; empty if it has none of its own (K75).
+    pub texture: Vec<[f64; 2]>,
 }
 
 /// An instrument of the model.
@@ -221,6 +229,8 @@ pub struct Model {
     pub timetables: Vec<Timetable>,
     /// Hyper nodes of the scene.
     pub hypers: Vec<Hyper>,
+    /// Elements between different things.
+    pub globals: Vec<Global>,
     /// Connected matter.
     pub groups: Vec<Connected>,
     /// The scene files, with materials as they are now: what tissues are made of anew when one changes.
@@ -321,11 +331,17 @@ impl Model {
             joint_names: Vec::new(),
             timetables: Vec::new(),
             hypers: Vec::new(),
+            globals: Vec::new(),
             groups: Vec::new(),
             plan: Scene {
                 bundle: Bundle::default(),
                 sources: scene.sources.clone(),
-                meshes: Vec::new(),
+                // Tissues of meshes are made anew from them; nothing else is.
+                meshes: if scene.sources.iter().any(|s| !s.file.surface.is_empty()) {
+                    scene.meshes.clone()
+                } else {
+                    Vec::new()
+                },
             },
             originals: Vec::new(),
             original_bounds: Vec::new(),
@@ -340,6 +356,7 @@ impl Model {
         model.by_name = named.map(|(i, name)| (name.clone(), i)).collect();
         model.add_tissues(scene)?;
         model.add_ties(scene)?;
+        model.add_elements(scene)?;
         model.add_joints(scene)?;
         model.add_backdrops(scene)?;
         model.connect();
@@ -410,28 +427,33 @@ impl Model {
     }
 
     fn add_tissues(&mut self, scene: &Scene) -> Result<(), SceneError> {
-        let (drafts, hypers) = tissue::drafts(scene, self.matters.len() as u32)?;
+        let drafts = tissue::drafts(scene, self.matters.len() as u32)?;
         let mut nets: Vec<Net> = Vec::new();
-        for (i, draft) in drafts.iter().enumerate() {
-            nets.push(draft.net(MatterId((self.matters.len() + i) as u32), &hypers)?);
+        for (i, draft) in drafts.list.iter().enumerate() {
+            let matter = MatterId((self.matters.len() + i) as u32);
+            nets.push(draft.net(matter, &drafts.hypers)?);
         }
-        self.hypers = hypers;
-        for (draft, net) in drafts.iter().zip(nets) {
+        self.hypers = drafts.hypers;
+        for (draft, net) in drafts.list.into_iter().zip(nets) {
             let start = net.rest().clone();
             let (triangles, elements) = (net.triangles().to_vec(), net.element_count());
             let matter = self.add(&draft.name, Box::new(net), start);
             self.tissues.push(Tissue {
-                name: draft.name.clone(),
+                name: draft.name,
                 matter,
                 colour: draft.colour,
                 look: draft.look,
-                source: draft.source.clone(),
+                source: draft.source,
                 bears: draft.bears,
                 friction: draft.friction,
                 first: draft.parts.frames.len() as u32,
                 triangles,
                 elements,
+                texture: draft.texture,
             });
+        }
+        for (check, body, matter, node) in &drafts.held {
+            self.hold(check, body, (*matter, *node))?;
         }
         Ok(())
     }

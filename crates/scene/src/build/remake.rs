@@ -91,6 +91,7 @@ impl Model {
         for (g, bounds) in found {
             self.groups[g].bounds = bounds;
         }
+        self.mark_joined();
         for (t, material) in wanted {
             self.tissues[*t].bears = material.bears;
             self.tissues[*t].friction = material.friction;
@@ -113,14 +114,16 @@ impl Model {
             let net = match original(*t, material) {
                 Some(original) => original.net.clone(),
                 None => {
-                    let (drafts, hypers) = match &drafted {
+                    let drafts = match &drafted {
                         Some(drafted) => drafted,
                         None => drafted.insert(
                             tissue::drafts(&self.plan, first as u32).map_err(|e| e.problem)?,
                         ),
                     };
                     let matter = MatterId((first + t) as u32);
-                    drafts[*t].net(matter, hypers).map_err(|e| e.problem)?
+                    drafts.list[*t]
+                        .net(matter, &drafts.hypers)
+                        .map_err(|e| e.problem)?
                 }
             };
             nets.push((*t, Box::new(net)));

@@ -1,10 +1,14 @@
 //! Tissues of a scene, on their way to nets.
 
-use super::{Item, check::Checker, items};
+use super::{
+    Item,
+    answer::{self, Signals},
+    check::Checker,
+    couple, items,
+};
 use crate::{
     file::{
-        Couple, IntegratorName, LawSpec, Look, MaterialSpec, NetSpec, Ring, Select, SheetTissue,
-        TubeTissue,
+        EditSpec, IntegratorName, Look, MaterialSpec, NetSpec, Select, SheetTissue, TubeTissue,
     },
     load::{Key, Scene, SceneError},
 };
@@ -13,11 +17,22 @@ use std::ops::Range;
 use trocar_dynamics::{Integrator, Lock, MatterId};
 use trocar_math::{Pose, rotation};
 use trocar_mesh::primitive::{ShapeError, SheetShape, TubeShape};
-use trocar_soft::{Base, Hyper, Material, Net, NetKind, NetParts, NodeFlags, hyper, primitive};
+use trocar_soft::{Hyper, Material, Net, NetKind, NetParts, NodeFlags, hyper, primitive};
+
+/// What all kinds of tissue say.
+pub struct Common<'a> {
+    pub name: &'a str,
+    pub position: [f64; 3],
+    pub rotation: [f64; 3],
+    pub material: &'a MaterialSpec,
+    pub fixed: &'a [Select],
+    pub colour: [f64; 3],
+    pub look: Look,
+}
 
 /// A tissue whose nodes may still be moved.
 pub struct Draft<'a> {
-    check: Checker<'a>,
+    pub(super) check: Checker<'a>,
     pub name: String,
     pub parts: NetParts,
     pub colour: [f64; 3],
@@ -30,10 +45,24 @@ pub struct Draft<'a> {
     rings: usize,
     selected: &'a [Select],
     /// The tissue's own frame in the world (K52).
-    frame: Pose,
+    pub(super) frame: Pose,
+    /// What it is made of.
+    pub(super) material: Material,
+    /// Place of each central node of the file among the frames; empty if it is the same.
+    pub(super) centres: Vec<usize>,
+    /// Points of the surface; those that were added come after them.
+    pub(super) surface_nodes: usize,
+    /// Texture coordinates of the surface nodes, if it has any.
+    pub texture: Vec<[f64; 2]>,
 }
 
 impl<'a> Draft<'a> {
+    /// The same with what is different about it.
+    fn edited(mut self, edit: &EditSpec, signals: &Signals) -> Result<Self, SceneError> {
+        self.edit(edit, signals)?;
+        Ok(self)
+    }
+
     /// A closed tissue.
     pub fn organ(item: &Item<'a, TubeTissue>) -> Result<Self, SceneError> {
         let check = Checker {
@@ -46,7 +75,8 @@ impl<'a> Draft<'a> {
         let tube = tube_shape(&check, item.item)?
             .organ()
             .map_err(|e| shape_error(&check, &[], &e))?;
-        Self::tube(check, item.item, primitive::organ(&tube, &material))
+        let parts = primitive::organ(&tube, &material);
+        Self::tube(check, item.item, parts, material)
     }
 
     /// An open tube.
@@ -61,24 +91,55 @@ impl<'a> Draft<'a> {
         let tube = tube_shape(&check, item.item)?
             .pipe()
             .map_err(|e| shape_error(&check, &[], &e))?;
-        Self::tube(check, item.item, primitive::pipe(&tube, &material))
+        let parts = primitive::pipe(&tube, &material);
+        Self::tube(check, item.item, parts, material)
     }
 
-    fn tube(check: Checker<'a>, item: &'a TubeTissue, parts: NetParts) -> Result<Self, SceneError> {
-        let frame = frame(&check, item.position, item.rotation)?;
-        Ok(Self {
-            check,
-            name: item.name.clone(),
-            parts: placed(parts, &frame),
-            frame,
+    fn tube(
+        check: Checker<'a>,
+        item: &'a TubeTissue,
+        parts: NetParts,
+        material: Material,
+    ) -> Result<Self, SceneError> {
+        let common = Common {
+            name: &item.name,
+            position: item.position,
+            rotation: item.rotation,
+            material: &item.material,
+            fixed: &item.fixed,
             colour: item.colour,
             look: item.look,
-            source: item.material.source.clone(),
-            bears: item.material.bears,
-            friction: item.material.friction,
-            around: item.around,
-            rings: item.rings,
-            selected: &item.fixed,
+        };
+        let mut draft = Self::of(check, parts, common, material)?;
+        (draft.around, draft.rings) = (item.around, item.rings);
+        Ok(draft)
+    }
+
+    /// A tissue of these parts, built in its own frame.
+    pub(super) fn of(
+        check: Checker<'a>,
+        parts: NetParts,
+        common: Common<'a>,
+        material: Material,
+    ) -> Result<Self, SceneError> {
+        let frame = frame(&check, common.position, common.rotation)?;
+        Ok(Self {
+            check,
+            name: common.name.into(),
+            surface_nodes: parts.points.len(),
+            parts: placed(parts, &frame),
+            frame,
+            material,
+            colour: common.colour,
+            look: common.look,
+            source: common.material.source.clone(),
+            bears: common.material.bears,
+            friction: common.material.friction,
+            around: 0,
+            rings: 0,
+            selected: common.fixed,
+            centres: Vec::new(),
+            texture: Vec::new(),
         })
     }
 
@@ -106,25 +167,46 @@ impl<'a> Draft<'a> {
         let edges = shape
             .lattice_edges()
             .map_err(|e| shape_error(&check, &[], &e))?;
-        let frame = frame(&check, spec.position, spec.rotation)?;
-        Ok(Self {
-            check,
-            name: spec.name.clone(),
-            parts: placed(primitive::sheet(&surface, &edges, &material), &frame),
-            frame,
+        let common = Common {
+            name: &spec.name,
+            position: spec.position,
+            rotation: spec.rotation,
+            material: &spec.material,
+            fixed: &spec.fixed,
             colour: spec.colour,
             look: spec.look,
-            source: spec.material.source.clone(),
-            bears: spec.material.bears,
-            friction: spec.material.friction,
-            around: spec.columns,
-            rings: spec.rows,
-            selected: &spec.fixed,
-        })
+        };
+        let parts = primitive::sheet(&surface, &edges, &material);
+        let mut draft = Self::of(check, parts, common, material)?;
+        (draft.around, draft.rings) = (spec.columns, spec.rows);
+        Ok(draft)
+    }
+
+    /// The frame of a central node, as the file counts them.
+    pub(super) fn centre(&self, centre: usize) -> Option<usize> {
+        match self.centres.get(centre) {
+            Some(frame) => Some(*frame),
+            None => (self.centres.is_empty() && centre < self.parts.frames.len()).then_some(centre),
+        }
+    }
+
+    /// Ring and place in it of a surface node; none for poles, and where there are no rings.
+    pub(super) fn ring_of(&self, point: usize) -> Option<(usize, usize)> {
+        let ring = point.checked_div(self.around)?;
+        (ring < self.rings).then_some((ring, point % self.around))
+    }
+
+    /// Where a node is at rest, m.
+    pub(super) fn at(&self, node: u32) -> DVec3 {
+        let (node, first) = (node as usize, self.parts.frames.len());
+        match self.parts.frames.get(node) {
+            Some(frame) => frame.position,
+            None => self.parts.points[node - first],
+        }
     }
 
     /// The surface nodes of a ring, as indices of points.
-    fn ring(&self, ring: usize) -> Option<Range<usize>> {
+    pub(super) fn ring(&self, ring: usize) -> Option<Range<usize>> {
         (ring < self.rings).then(|| ring * self.around..(ring + 1) * self.around)
     }
 
@@ -134,7 +216,7 @@ impl<'a> Draft<'a> {
     }
 
     /// Indices of the nodes that are fixed, and how (K24, K56).
-    fn fixed(&self) -> Result<Vec<(usize, Lock)>, SceneError> {
+    pub(super) fn fixed(&self) -> Result<Vec<(usize, Lock)>, SceneError> {
         let first = self.parts.frames.len();
         let mut fixed = Vec::new();
         for (i, select) in self.selected.iter().enumerate() {
@@ -149,7 +231,7 @@ impl<'a> Draft<'a> {
             match (select.ring, &select.nodes, select.within) {
                 (Some(ring), None, None) => {
                     let range = self.ring(ring).ok_or_else(|| {
-                        let last = self.rings - 1;
+                        let last = self.rings.saturating_sub(1);
                         self.check.error(
                             &at,
                             format!("there is no ring {ring}"),
@@ -226,23 +308,15 @@ impl<'a> Draft<'a> {
     }
 
     /// Moves a surface node and with it the rest lengths of its elements.
-    fn place(&mut self, point: usize, position: DVec3) {
+    pub(super) fn place(&mut self, point: usize, position: DVec3) {
         self.parts.points[point] = position;
         let first = self.parts.frames.len();
         let moved = (first + point) as u32;
-        let at = |parts: &NetParts, n: u32| {
-            let n = n as usize;
-            if n < first {
-                parts.frames[n].position
-            } else {
-                parts.points[n - first]
-            }
-        };
         for i in 0..self.parts.elements.len() {
             let [a, b] = self.parts.elements[i].nodes;
             if (a == moved || b == moved) && self.parts.elements[i].rest_length > 0.0 {
-                self.parts.elements[i].rest_length =
-                    at(&self.parts, a).distance(at(&self.parts, b));
+                let apart = self.at(a).distance(self.at(b));
+                self.parts.elements[i].rest_length = apart * (1.0 - self.material.shorten);
             }
         }
     }
@@ -268,42 +342,44 @@ fn placed(mut parts: NetParts, frame: &Pose) -> NetParts {
     parts
 }
 
-/// All tissues of a scene, their rings coupled; the first will be matter `first`.
-pub fn drafts(scene: &Scene, first: u32) -> Result<(Vec<Draft<'_>>, Vec<Hyper>), SceneError> {
-    let mut drafts: Vec<Draft<'_>> = Vec::new();
+/// The tissues of a scene, and how they are joined to each other and to bodies.
+pub struct Drafts<'a> {
+    /// In the order of their matter.
+    pub list: Vec<Draft<'a>>,
+    /// Nodes that copy others.
+    pub hypers: Vec<Hyper>,
+    /// Nodes that bodies hold: the body's name, the net's matter, and the node.
+    pub held: Vec<(Checker<'a>, &'a str, MatterId, u32)>,
+}
+
+/// All tissues of a scene, coupled; the first will be matter `first`.
+pub fn drafts(scene: &Scene, first: u32) -> Result<Drafts<'_>, SceneError> {
+    let signals = answer::signals(scene)?;
+    let mut list: Vec<Draft<'_>> = Vec::new();
     for item in items(scene, |s| &s.file.organ) {
-        drafts.push(Draft::organ(&item)?);
+        list.push(Draft::organ(&item)?.edited(&item.item.edit, &signals)?);
     }
     for item in items(scene, |s| &s.file.pipe) {
-        drafts.push(Draft::pipe(&item)?);
+        list.push(Draft::pipe(&item)?.edited(&item.item.edit, &signals)?);
     }
     for item in items(scene, |s| &s.file.sheet) {
-        drafts.push(Draft::sheet(&item)?);
+        list.push(Draft::sheet(&item)?.edited(&item.item.edit, &signals)?);
     }
-    let mut pairs = Vec::new();
+    for item in items(scene, |s| &s.file.net) {
+        list.push(Draft::net_tissue(&item)?.edited(&item.item.edit, &signals)?);
+    }
+    for item in items(scene, |s| &s.file.surface) {
+        list.push(Draft::surface(scene, &item)?.edited(&item.item.edit, &signals)?);
+    }
+    let mut drafts = Drafts {
+        list,
+        hypers: Vec::new(),
+        held: Vec::new(),
+    };
     for item in items(scene, |s| &s.file.couple) {
-        let new = couple(&item, &mut drafts, first)?;
-        let led = |n| pairs.iter().any(|p: &Hyper| p.slave == n);
-        let leads = |n| pairs.iter().any(|p: &Hyper| p.master == n);
-        // A copy of a copy would lag behind and give its force to the wrong node.
-        if new
-            .iter()
-            .any(|p| led(p.slave) || leads(p.slave) || led(p.master))
-        {
-            let check = Checker {
-                source: item.source,
-                table: "couple",
-                index: item.index,
-            };
-            return Err(check.error(
-                &["slave".into()],
-                "a ring follows one other ring, and what follows does not lead",
-                "Let one ring lead all that are joined to it.",
-            ));
-        }
-        pairs.extend(new);
+        couple::couple(&item, &mut drafts, first)?;
     }
-    Ok((drafts, pairs))
+    Ok(drafts)
 }
 
 /// The material of tissue `index` of a scene, counted as in [`drafts`].
@@ -311,7 +387,15 @@ pub fn material_of(scene: &Scene, index: usize) -> Option<&MaterialSpec> {
     let organs = items(scene, |s| &s.file.organ).map(|i| &i.item.material);
     let pipes = items(scene, |s| &s.file.pipe).map(|i| &i.item.material);
     let sheets = items(scene, |s| &s.file.sheet).map(|i| &i.item.material);
-    organs.chain(pipes).chain(sheets).nth(index)
+    let nets = items(scene, |s| &s.file.net).map(|i| &i.item.material);
+    let surfaces = items(scene, |s| &s.file.surface).map(|i| &i.item.material);
+    let all = organs
+        .chain(pipes)
+        .chain(sheets)
+        .chain(nets)
+        .chain(surfaces);
+    let mut all = all;
+    all.nth(index)
 }
 
 /// Writes the material of tissue `index`.
@@ -333,70 +417,13 @@ pub fn set_material(scene: &mut Scene, index: usize, material: &MaterialSpec) {
     for s in files.iter_mut() {
         s.file.sheet.iter_mut().for_each(|x| visit(&mut x.material));
     }
-}
-
-/// Couples two rings (K54): moves the slave's nodes onto the master's and pairs them.
-fn couple(
-    item: &Item<'_, Couple>,
-    drafts: &mut [Draft<'_>],
-    first: u32,
-) -> Result<Vec<Hyper>, SceneError> {
-    let check = Checker {
-        source: item.source,
-        table: "couple",
-        index: item.index,
-    };
-    let find = |ring: &Ring, key: &'static str| -> Result<(usize, Range<usize>), SceneError> {
-        let wrong = |problem: String| {
-            check.error(
-                &[key.into()],
-                problem,
-                "Name an organ or pipe and one of its rings.",
-            )
-        };
-        let draft = drafts
-            .iter()
-            .position(|d| d.name == ring.tissue)
-            .ok_or_else(|| wrong(format!("there is no tissue called \"{}\"", ring.tissue)))?;
-        let range = drafts[draft]
-            .ring(ring.ring)
-            .ok_or_else(|| wrong(format!("{} has no ring {}", ring.tissue, ring.ring)))?;
-        Ok((draft, range))
-    };
-    let couple = item.item;
-    let (a, master) = find(&couple.master, "master")?;
-    let (b, slave) = find(&couple.slave, "slave")?;
-    if a == b || master.len() != slave.len() {
-        return Err(check.error(
-            &["slave".into()],
-            format!("the rings have {} and {} nodes", master.len(), slave.len()),
-            "Couple rings of two different tissues with equally many nodes.",
-        ));
+    for s in files.iter_mut() {
+        s.file.net.iter_mut().for_each(|x| visit(&mut x.material));
     }
-    if !(0.0..=1.0).contains(&couple.force_factor) {
-        return Err(check.error(
-            &["force_factor".into()],
-            "the factor lies between 0 and 1",
-            "1 keeps momentum.",
-        ));
+    for s in files.iter_mut() {
+        let list = s.file.surface.iter_mut();
+        list.for_each(|x| visit(&mut x.material));
     }
-    let masters: Vec<DVec3> = master.clone().map(|v| drafts[a].parts.points[v]).collect();
-    let slaves: Vec<DVec3> = slave.clone().map(|v| drafts[b].parts.points[v]).collect();
-    let pairs = hyper::matching(&masters, &slaves);
-    let (before, after) = (drafts[a].parts.frames.len(), drafts[b].parts.frames.len());
-    let mut hypers = Vec::new();
-    for (j, i) in pairs.into_iter().enumerate() {
-        drafts[b].place(slave.start + j, masters[i]);
-        hypers.push(Hyper {
-            master: (
-                MatterId(first + a as u32),
-                (before + master.start + i) as u32,
-            ),
-            slave: (MatterId(first + b as u32), (after + slave.start + j) as u32),
-            factor: couple.force_factor,
-        });
-    }
-    Ok(hypers)
 }
 
 fn tube_shape(check: &Checker<'_>, item: &TubeTissue) -> Result<TubeShape, SceneError> {
@@ -436,7 +463,7 @@ pub fn shape_error(check: &Checker<'_>, at: &[Key], error: &ShapeError) -> Scene
     check.error(&place, error.to_string(), remedy)
 }
 
-fn material(check: &Checker<'_>, spec: &MaterialSpec) -> Result<Material, SceneError> {
+pub(super) fn material(check: &Checker<'_>, spec: &MaterialSpec) -> Result<Material, SceneError> {
     let at = |key: &'static str| [Key::Name("material"), Key::Name(key)];
     check.mass(spec.mass, &at("mass"))?;
     check.mass(spec.centre_mass, &at("centre_mass"))?;
@@ -482,23 +509,33 @@ fn material(check: &Checker<'_>, spec: &MaterialSpec) -> Result<Material, SceneE
             ));
         }
     }
-    let base = |law| match law {
-        LawSpec::Linear => Base::Linear,
-        LawSpec::Quadratic => Base::Quadratic,
-    };
-    Ok(Material {
+    if !(0.0..1.0).contains(&spec.shorten) {
+        return Err(check.error(
+            &at("shorten"),
+            format!(
+                "shorten is {:?}; it must be at least 0, below 1",
+                spec.shorten
+            ),
+            "Correct the number.",
+        ));
+    }
+    let made = Material {
         mass: spec.mass,
         damping: spec.damping,
         stiffness: spec.stiffness,
-        base: base(spec.law),
+        base: answer::base(spec.law),
         gain: spec.gain,
+        dead: spec.dead,
+        limit: spec.limit,
+        shorten: spec.shorten,
+        plastic: spec.yields.as_ref().map(answer::plastic),
         net: match spec.net {
             NetSpec::A => NetKind::A,
             NetSpec::B => NetKind::B,
             NetSpec::C => NetKind::C,
         },
         memory: spec.memory,
-        memory_base: base(spec.memory_law),
+        memory_base: answer::base(spec.memory_law),
         centre_mass: spec.centre_mass,
         centre_damping: spec.centre_damping,
         turn_damping: spec.turn_damping,
@@ -509,7 +546,11 @@ fn material(check: &Checker<'_>, spec: &MaterialSpec) -> Result<Material, SceneE
         gravity: spec.gravity,
         integrator: integrator(check, spec)?,
         ground: spec.ground,
-    })
+    };
+    match made.law().objection() {
+        None => Ok(made),
+        Some(objection) => Err(check.error(&at("stiffness"), objection, "Correct the law.")),
+    }
 }
 
 /// The scheme a material names, if it can work.

@@ -1,5 +1,7 @@
 //! What a scene file may say. All quantities in SI units: metres, kilograms, seconds, newtons, radians.
 
+mod command;
+mod element;
 mod rigid;
 mod tissue;
 mod trocar;
@@ -7,6 +9,12 @@ mod trocar;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use command::{CommandSpec, SetSpec};
+pub use element::{
+    ActiveSpec, AnswerSpec, CentreName, CentreSpec, DrivenSpec, EditSpec, ElementSpec,
+    FreeNodeSpec, GlobalSpec, NetTissue, NodeName, NodeSpec, PulseSpec, SignalSpec, SineSpec,
+    SurfaceTissue, WhichSprings, YieldSpec,
+};
 pub use rigid::{
     BaseName, Body, CurveSpec, DriveSpec, FormSpec, JointKind, JointSpec, MeshSpec, Motion,
     PartSpec, Particle, PidSpec, RodSpec, ServoSpec, SpeedSpec, SpringSpec, SurfaceSpec, Timed,
@@ -54,9 +62,24 @@ pub struct SceneFile {
     /// Open sheets without central nodes (connective tissue, membranes).
     #[serde(default)]
     pub sheet: Vec<SheetTissue>,
-    /// Rings of two tissues that move as one (hyper nodes).
+    /// Tissues of their own nodes, neighbours and facets.
+    #[serde(default)]
+    pub net: Vec<NetTissue>,
+    /// Tissues in the shape of closed meshes.
+    #[serde(default)]
+    pub surface: Vec<SurfaceTissue>,
+    /// Nodes of two tissues that move as one (hyper nodes).
     #[serde(default)]
     pub couple: Vec<Couple>,
+    /// Elements between different things.
+    #[serde(default)]
+    pub element: Vec<GlobalSpec>,
+    /// Functions of time that drive elements.
+    #[serde(default)]
+    pub signal: Vec<SignalSpec>,
+    /// What is done at set times.
+    #[serde(default)]
+    pub command: Vec<CommandSpec>,
     /// Rigid bodies.
     #[serde(default)]
     pub body: Vec<Body>,

@@ -1,6 +1,10 @@
 //! What a scene file may say of tissues.
 
-use super::{Look, Vector, one, up};
+use super::{
+    EditSpec, Look, Vector, YieldSpec,
+    element::{ones, unlimited},
+    one, up,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -30,6 +34,9 @@ pub struct TubeTissue {
     pub rotation: Vector,
     /// What it is made of.
     pub material: MaterialSpec,
+    /// What is different from what this shape makes of it.
+    #[serde(default)]
+    pub edit: EditSpec,
     /// Nodes that are fixed in space.
     #[serde(default)]
     pub fixed: Vec<Select>,
@@ -66,6 +73,9 @@ pub struct SheetTissue {
     pub rotation: Vector,
     /// What it is made of.
     pub material: MaterialSpec,
+    /// What is different from what this shape makes of it.
+    #[serde(default)]
+    pub edit: EditSpec,
     /// Nodes that are fixed in space. `ring` selects a row.
     #[serde(default)]
     pub fixed: Vec<Select>,
@@ -77,7 +87,7 @@ pub struct SheetTissue {
     pub look: Look,
 }
 
-fn flesh() -> Vector {
+pub(super) fn flesh() -> Vector {
     [0.78, 0.36, 0.33]
 }
 
@@ -161,8 +171,20 @@ pub struct MaterialSpec {
     pub law: LawSpec,
     /// Gain of those springs when shorter and when longer than at rest, ≥ 0. Default: [1, 1]; [0, 1] bears
     /// tension only.
-    #[serde(default = "gain")]
+    #[serde(default = "ones")]
     pub gain: [f64; 2],
+    /// Dead zones of those springs when shorter and when longer than at rest, m. Default: [0, 0].
+    #[serde(default)]
+    pub dead: [f64; 2],
+    /// Greatest push and greatest pull of those springs, N; `inf` for none. Default: none.
+    #[serde(default = "unlimited")]
+    pub limit: [f64; 2],
+    /// Those springs are shorter at rest than built by this part, 0 to below 1: pre-tension. Default: 0.
+    #[serde(default)]
+    pub shorten: f64,
+    /// Those springs yield, and remember it.
+    #[serde(default)]
+    pub yields: Option<YieldSpec>,
     /// Which neighbours those springs join: "a", "b" or "c". Default: "c".
     #[serde(default)]
     pub net: NetSpec,
@@ -220,9 +242,6 @@ pub struct MaterialSpec {
     pub source: Option<String>,
 }
 
-fn gain() -> [f64; 2] {
-    [1.0; 2]
-}
 fn centre_mass() -> f64 {
     0.05
 }
@@ -235,7 +254,7 @@ fn turn_damping() -> f64 {
 fn half() -> f64 {
     0.5
 }
-fn yes() -> bool {
+pub(super) fn yes() -> bool {
     true
 }
 fn bears() -> f64 {
@@ -270,25 +289,34 @@ pub struct Ball {
     pub radius: f64,
 }
 
-/// A ring of a tissue.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+/// Nodes of something; give a tissue with one of `ring`, `nodes`, or a body.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Ring {
-    /// Name of the organ or pipe.
-    pub tissue: String,
-    /// Which ring, counted from 0.
-    pub ring: usize,
+    /// Name of the tissue.
+    #[serde(default)]
+    pub tissue: Option<String>,
+    /// Which ring of an organ or a pipe, or row of a sheet, counted from 0.
+    #[serde(default)]
+    pub ring: Option<usize>,
+    /// These surface nodes, counted from 0.
+    #[serde(default)]
+    pub nodes: Option<Vec<u32>>,
+    /// A body that leads: the slaves are tied to it where they are.
+    #[serde(default)]
+    pub body: Option<String>,
 }
 
-/// Two rings that move as one. The slave's ring is moved onto the master's when the scene is built.
+/// Nodes of two tissues that move as one (hyper nodes), or nodes that a body holds. Slaves are moved onto their masters when the
+/// scene is built.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Couple {
-    /// The ring that leads.
+    /// The nodes that lead.
     pub master: Ring,
-    /// The ring that follows; with as many nodes.
+    /// The nodes that follow; as many. Rings are paired so that they fit best, nodes in the order given.
     pub slave: Ring,
-    /// How much of the slave's force the master takes, 0 to 1. Default: 1; less loses momentum.
+    /// How much of the slave's force the master takes, 0 to 1. Default: 1; less loses momentum. A body takes all.
     #[serde(default = "one")]
     pub force_factor: f64,
 }

@@ -123,6 +123,11 @@ impl Play for Lab {
         let pending = std::mem::take(&mut self.pending);
         self.input.changes.extend(pending.into_iter().map(change));
         let report = self.simulation.step(&self.input);
+        // Commands of the scene change parameters as well.
+        let commanded = report
+            .events
+            .iter()
+            .any(|e| matches!(e.what, Happening::Changed { .. }));
         for event in &report.events {
             let kind = match event.what {
                 Happening::Refused { .. } | Happening::Quarantined { .. } => NoticeKind::Error,
@@ -132,6 +137,8 @@ impl Play for Lab {
         }
         if !self.input.changes.is_empty() {
             self.changed();
+        } else if commanded {
+            self.tell_parameters();
         }
         true
     }

@@ -99,6 +99,9 @@ pub enum ClientMessage {
         anchors: bool,
         /// Frames of bodies and central nodes.
         frames: bool,
+        /// Normals of surfaces.
+        #[serde(default)]
+        normals: bool,
     },
     /// Replay: go there.
     Seek {

@@ -36,6 +36,8 @@ pub struct Parameter {
     pub value: f64,
     /// The value in the scene.
     pub start: f64,
+    /// What its values 0, 1, 2 … mean; empty if it is a number.
+    pub choices: Vec<String>,
 }
 
 /// What a mark is drawn as.

@@ -60,7 +60,7 @@ export function Parameters({
         <details key={group} open={i < 2}>
           <summary>{group}</summary>
           {members.map((index) => (
-            <Knob
+            <OneOf
               key={parameters[index].name}
               parameter={parameters[index]}
               notices={notices}
@@ -75,38 +75,76 @@ export function Parameters({
   );
 }
 
-function Knob({
-  parameter,
-  notices,
-  disabled,
-  paused,
-  onChange,
-}: {
+interface OfOne {
   parameter: Parameter;
   notices: readonly Notice[];
   disabled: boolean;
   paused: boolean;
   onChange(value: number): void;
-}) {
-  const { name, unit, about, least, greatest, value, start } = parameter;
+}
+
+/** One of a few things is chosen from a list, a number is turned. */
+function OneOf(props: OfOne) {
+  return props.parameter.choices.length > 0 ? <Choice {...props} /> : <Knob {...props} />;
+}
+
+function Choice({ parameter, notices, disabled, paused, onChange }: OfOne) {
+  const { name, about, value, choices } = parameter;
   const id = useId();
-  const scale = useMemo(() => scaleOf(least, greatest, start), [least, greatest, start]);
+  const { wish, problem, ask } = useWish(parameter, notices, paused, onChange);
+  return (
+    <div className="knob">
+      <label htmlFor={`${id}-choice`} title={about}>
+        {name}
+      </label>
+      <select
+        id={`${id}-choice`}
+        className="input"
+        disabled={disabled}
+        value={wish ?? value}
+        aria-describedby={`${id}-about`}
+        onChange={(event) => ask(Number(event.target.value))}
+        // Letters typed here are no keys of the instrument.
+        onKeyDown={(event) => event.stopPropagation()}
+      >
+        {choices.map((choice, i) => (
+          <option key={choice} value={i}>
+            {choice}
+          </option>
+        ))}
+      </select>
+      <span id={`${id}-about`} className="quietly">
+        {about}
+      </span>
+      {wish !== null && paused && <p className="waits">Takes effect when time goes on.</p>}
+      {problem && (
+        <p className="problem" role="alert">
+          {problem}
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** Asks for a value and waits for it: a wish ends when it has come true, or when it has not in time. */
+function useWish(
+  { name, value, choices }: Parameter,
+  notices: readonly Notice[],
+  paused: boolean,
+  onChange: (value: number) => void,
+) {
   const [wish, setWish] = useState<number | null>(null);
-  const [typed, setTyped] = useState<string | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
   const heard = useRef(notices.length > 0 ? notices[notices.length - 1].id : 0);
   const newest = useRef(notices);
   newest.current = notices;
   const send = useThrottled(onChange, SEND_EVERY);
-
   const ask = (wanted: number) => {
     heard.current = newest.current.at(-1)?.id ?? 0;
     setProblem(null);
     setWish(wanted);
     send(wanted);
   };
-
-  // A wish ends when it has come true, or when it has not in time.
   useEffect(() => {
     if (wish === null) {
       return;
@@ -121,11 +159,21 @@ function Knob({
     const timer = setTimeout(() => {
       setWish(null);
       setProblem(
-        reasonFor(name, newest.current, heard.current) ?? `Not accepted: it stays at ${figure(value)}.`,
+        reasonFor(name, newest.current, heard.current) ??
+          `Not accepted: it stays at ${choices[value] ?? figure(value)}.`,
       );
     }, PATIENCE);
     return () => clearTimeout(timer);
-  }, [wish, value, name, paused]);
+  }, [wish, value, name, choices, paused]);
+  return { wish, problem, setProblem, ask };
+}
+
+function Knob({ parameter, notices, disabled, paused, onChange }: OfOne) {
+  const { name, unit, about, least, greatest, value, start } = parameter;
+  const id = useId();
+  const scale = useMemo(() => scaleOf(least, greatest, start), [least, greatest, start]);
+  const [typed, setTyped] = useState<string | null>(null);
+  const { wish, problem, setProblem, ask } = useWish(parameter, notices, paused, onChange);
 
   const commit = () => {
     if (typed === null) {

@@ -11,6 +11,7 @@ export const NO_VIEWS: Views = {
   forces: false,
   anchors: false,
   frames: false,
+  normals: false,
 };
 
 interface Meaning {
@@ -29,6 +30,9 @@ const VIEWS: { view: keyof Views; title: string; legend: Meaning[] }[] = [
       { colour: NODE_COLOURS.grasped, means: "held by the jaws" },
       { colour: NODE_COLOURS.follower, means: "follows others" },
       { colour: NODE_COLOURS.centre, means: "centre of a group" },
+      { colour: NODE_COLOURS.inside, means: "inside, without a surface" },
+      { colour: NODE_COLOURS.joined, means: "joined to something else" },
+      { colour: NODE_COLOURS.pulled, means: "pulled or pushed" },
     ],
   },
   {
@@ -59,6 +63,11 @@ const VIEWS: { view: keyof Views; title: string; legend: Meaning[] }[] = [
     view: "frames",
     title: "Frames",
     legend: AXIS_COLOURS.map((colour, i) => ({ colour, means: ["x axis", "y axis", "z axis"][i] })),
+  },
+  {
+    view: "normals",
+    title: "Normals",
+    legend: [{ colour: VIEW_COLOURS.normals, means: "outwards, 4 mm" }],
   },
 ];
 

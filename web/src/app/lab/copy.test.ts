@@ -11,6 +11,7 @@ const parameter = (name: string, value: number, start: number, unit: string): Pa
   greatest: 1000,
   value,
   start,
+  choices: [],
 });
 
 describe("the copied values", () => {

@@ -3,7 +3,7 @@
 import { checkAccess, checkFits, keepPicture, must, until } from "../browser.mjs";
 import { settle } from "./exercise.mjs";
 
-const VIEWS = ["Nodes", "Elements", "Contacts", "Forces", "Anchors", "Frames"];
+const VIEWS = ["Nodes", "Elements", "Contacts", "Forces", "Anchors", "Frames", "Normals"];
 
 export async function lab(world, check) {
   const { page, url } = world;
@@ -62,6 +62,17 @@ export async function lab(world, check) {
     must(
       (await field.inputValue()) === before,
       `gravity is ${await field.inputValue()} after the reset, was ${before}`,
+    );
+  });
+
+  await check("an integrator is chosen", async () => {
+    const choice = page.getByRole("combobox", { name: "integrator" }).first();
+    await choice.selectOption("modified Heun");
+    await page.getByRole("button", { name: "Reset all (1)" }).click();
+    await page.getByRole("button", { name: "Reset all", exact: true }).waitFor();
+    must(
+      (await choice.inputValue()) === "0",
+      `the integrator is number ${await choice.inputValue()} after the reset`,
     );
   });
 

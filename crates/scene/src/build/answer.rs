@@ -1,0 +1,144 @@
+//! Laws of elements and what drives them, from what a scene file says.
+
+use super::{Item, check::Checker, items};
+use crate::{
+    file::{ActiveSpec, AnswerSpec, LawSpec, SignalSpec, YieldSpec},
+    load::{Key, Scene, SceneError},
+};
+use trocar_soft::{Base, Drive, Law, Pieces, Plastic, Signal};
+
+/// The signals of a scene, by name.
+pub type Signals = Vec<(String, Signal)>;
+
+/// All signals of a scene.
+pub fn signals(scene: &Scene) -> Result<Signals, SceneError> {
+    let mut signals = Signals::new();
+    for item in items(scene, |s| &s.file.signal) {
+        let check = checker(&item);
+        let spec = item.item;
+        let wrong = |problem: String, remedy: &str| check.error(&[], problem, remedy);
+        if signals.iter().any(|s| s.0 == spec.name) {
+            return Err(wrong(
+                format!("there are two signals called \"{}\"", spec.name),
+                "Give them different names.",
+            ));
+        }
+        let table = (!spec.table.is_empty()).then(|| Signal::Table(spec.table.clone()));
+        let sine = spec.sine.map(|s| Signal::Sine {
+            mean: s.mean,
+            amplitude: s.amplitude,
+            rate: s.rate,
+            phase: s.phase,
+        });
+        let pulse = spec.pulse.map(|p| Signal::Pulse {
+            start: p.start,
+            period: p.period,
+            rise: p.rise,
+            hold: p.hold,
+            fall: p.fall,
+        });
+        let mut given = [sine, pulse, table].into_iter().flatten();
+        let (Some(signal), None) = (given.next(), given.next()) else {
+            return Err(wrong(
+                "a signal is one function of time".into(),
+                "Give exactly one of `sine`, `pulse`, `table`.",
+            ));
+        };
+        if let Some(objection) = signal.objection() {
+            return Err(wrong(objection.into(), "Correct the numbers."));
+        }
+        signals.push((spec.name.clone(), signal));
+    }
+    Ok(signals)
+}
+
+fn checker<'a>(item: &Item<'a, SignalSpec>) -> Checker<'a> {
+    Checker {
+        source: item.source,
+        table: "signal",
+        index: item.index,
+    }
+}
+
+/// How springs yield.
+pub fn plastic(spec: &YieldSpec) -> Plastic {
+    Plastic {
+        yield_strain: spec.strain,
+        hardening: spec.hardening,
+        most: spec.most,
+    }
+}
+
+/// The base function a law names.
+pub fn base(law: LawSpec) -> Base {
+    match law {
+        LawSpec::Linear => Base::Linear,
+        LawSpec::Quadratic => Base::Quadratic,
+    }
+}
+
+/// The law a file gives an element; `at` is where it stands in its table.
+pub fn law(check: &Checker<'_>, at: &[Key], spec: &AnswerSpec) -> Result<Law, SceneError> {
+    let wrong = |problem: &str, remedy: &str| check.error(at, problem, remedy);
+    let plain = match (spec.stiffness, spec.damping) {
+        (Some(stiffness), None) => Law::spring(stiffness),
+        (None, Some(damping)) => Law::damper(damping),
+        _ => {
+            return Err(wrong(
+                "an element is a spring or a damper",
+                "Give either `stiffness` or `damping`; for both, two elements.",
+            ));
+        }
+    };
+    let pieces = if spec.pieces.is_empty() {
+        None
+    } else {
+        let points: Vec<(f64, f64)> = spec.pieces.iter().map(|p| (p[0], p[1])).collect();
+        let pieces = Pieces::through(&points).ok_or_else(|| {
+            wrong(
+                "these pieces are no transform",
+                "Give up to seven points with ascending stretch; what comes out must be finite.",
+            )
+        })?;
+        Some(pieces)
+    };
+    let law = Law {
+        base: base(spec.law),
+        gain: spec.gain,
+        dead: spec.dead,
+        limit: spec.limit,
+        pieces,
+        plastic: spec.yields.as_ref().map(plastic),
+        ..plain
+    };
+    match law.objection() {
+        None => Ok(law),
+        Some(objection) => Err(wrong(objection, "Correct the law.")),
+    }
+}
+
+/// What drives an element: which of `signals`, and how.
+pub fn drive(
+    check: &Checker<'_>,
+    at: &[Key],
+    spec: &ActiveSpec,
+    signals: &Signals,
+) -> Result<(usize, Drive), SceneError> {
+    let signal = signals.iter().position(|s| s.0 == spec.signal);
+    let signal = signal.ok_or_else(|| {
+        let problem = format!("there is no signal called \"{}\"", spec.signal);
+        check.error(at, problem, "Check the name.")
+    })?;
+    let drive = match (spec.force, spec.length) {
+        (Some(newtons), None) => Drive::Force(newtons),
+        (None, Some(part)) => Drive::Length(part),
+        _ => {
+            return Err(check.error(
+                at,
+                "a signal drives a force or a length",
+                "Give either `force` or `length`.",
+            ));
+        }
+    };
+    Ok((signal, drive))
+}

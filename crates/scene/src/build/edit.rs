@@ -1,0 +1,273 @@
+//! Single nodes and elements of a tissue that are different from what its shape makes of it (K42, K43, K76).
+
+use super::{
+    answer::{self, Signals},
+    tissue::Draft,
+};
+use crate::{
+    file::{EditSpec, ElementSpec, NodeName, NodeSpec, WhichSprings},
+    load::{Key, SceneError},
+};
+use trocar_dynamics::{Lock, MassNode};
+use trocar_soft::{Active, Element, Input, NodeFlags};
+
+impl Draft<'_> {
+    /// Changes what the file says is different.
+    pub fn edit(&mut self, edit: &EditSpec, signals: &Signals) -> Result<(), SceneError> {
+        self.parts.signals = signals.iter().map(|s| s.1.clone()).collect();
+        self.surface_nodes = self.parts.points.len();
+        let springs = self.parts.elements.len();
+        self.add_nodes(edit)?;
+        for (i, node) in edit.nodes.iter().enumerate() {
+            self.change_node(i, node)?;
+        }
+        for (i, spec) in edit.driven.iter().enumerate() {
+            let at = [Key::Name("edit"), Key::Name("driven"), Key::Index(i)];
+            let (signal, drive) = answer::drive(&self.check, &at, &spec.drive, signals)?;
+            let mut found = false;
+            for e in 0..springs {
+                if self.is_driven(&self.parts.elements[e], spec.which, spec.rings) {
+                    found = true;
+                    self.parts.actives.push(Active {
+                        element: e as u32,
+                        signal: signal as u32,
+                        drive,
+                    });
+                }
+            }
+            if !found {
+                return Err(self.check.error(
+                    &at,
+                    "no spring of the surface is one of these",
+                    "Name rings it has; meshes and explicit nets have none.",
+                ));
+            }
+        }
+        for (i, spec) in edit.elements.iter().enumerate() {
+            self.add_element(i, spec, signals)?;
+        }
+        self.leave_out(edit)
+    }
+
+    /// Index of a node among all nodes of the net.
+    pub fn node(&self, name: NodeName, at: &[Key]) -> Result<usize, SceneError> {
+        let first = self.parts.frames.len();
+        match name {
+            NodeName::Surface(n) if (n as usize) < self.parts.points.len() => {
+                Ok(first + n as usize)
+            }
+            NodeName::Surface(n) => {
+                let last = self.parts.points.len().saturating_sub(1);
+                Err(self.check.error(
+                    at,
+                    format!("there is no node {n}"),
+                    format!("Surface nodes are counted from 0 to {last}."),
+                ))
+            }
+            NodeName::Central(c) => self.centre(c.centre as usize).ok_or_else(|| {
+                self.check.error(
+                    at,
+                    format!("there is no central node {}", c.centre),
+                    format!("It has {first} of them, counted from 0."),
+                )
+            }),
+        }
+    }
+
+    fn add_nodes(&mut self, edit: &EditSpec) -> Result<(), SceneError> {
+        for (i, spec) in edit.add_nodes.iter().enumerate() {
+            let at = [Key::Name("edit"), Key::Name("add_nodes"), Key::Index(i)];
+            self.check.points(&[spec.position], "edit")?;
+            let usual = self.material;
+            let mass = spec.mass.unwrap_or(usual.mass);
+            self.check.mass(mass, &at)?;
+            let father = match spec.father {
+                None => None,
+                Some(f) => Some(self.centre(f as usize).ok_or_else(|| {
+                    let problem = format!("there is no central node {f} to carry it");
+                    self.check.error(&at, problem, "Name one it has.")
+                })? as u32),
+            };
+            self.parts
+                .points
+                .push(self.frame.point(spec.position.into()));
+            self.parts.nodes.push(MassNode {
+                damping: spec.damping.unwrap_or(usual.damping),
+                father,
+                ..MassNode::point(mass)
+            });
+            self.parts.memory.push(spec.memory);
+            self.parts.flags.push(NodeFlags::FREE);
+        }
+        Ok(())
+    }
+
+    fn change_node(&mut self, i: usize, spec: &NodeSpec) -> Result<(), SceneError> {
+        let at = [Key::Name("edit"), Key::Name("nodes"), Key::Index(i)];
+        let node = self.node(spec.node, &at)?;
+        let first = self.parts.frames.len();
+        if let Some(position) = spec.position {
+            self.check.points(&[position], "edit")?;
+            let position = self.frame.point(position.into());
+            match node.checked_sub(first) {
+                Some(point) => self.place(point, position),
+                None => self.parts.frames[node].position = position,
+            }
+        }
+        if let Some(mass) = spec.mass {
+            self.check.mass(mass, &at)?;
+            self.parts.nodes[node].mass = mass;
+        }
+        if let Some(damping) = spec.damping {
+            self.parts.nodes[node].damping = damping;
+        }
+        if let Some(memory) = spec.memory {
+            self.parts.memory[node] = memory;
+        }
+        if let Some(axes) = spec.axes {
+            self.check.share(&axes, "edit")?;
+            self.parts.nodes[node].lock = match axes {
+                [0.0, 0.0, 0.0] => Lock::Fixed,
+                [1.0, 1.0, 1.0] => Lock::Free,
+                _ => Lock::Axes(axes.into(), self.frame.rotation),
+            };
+        }
+        let flags = &mut self.parts.flags[node];
+        if let Some(touchable) = spec.touchable {
+            flags.set(NodeFlags::NOT_INTERACTIVE, !touchable);
+        }
+        if let Some(mark) = spec.mark {
+            flags.0 = flags.0 & 0xFFFF | u32::from(mark) << 16;
+        }
+        Ok(())
+    }
+
+    fn add_element(
+        &mut self,
+        i: usize,
+        spec: &ElementSpec,
+        signals: &Signals,
+    ) -> Result<(), SceneError> {
+        let at = [Key::Name("edit"), Key::Name("elements"), Key::Index(i)];
+        let nodes = [
+            self.node(spec.a, &at)? as u32,
+            self.node(spec.b, &at)? as u32,
+        ];
+        let apart = self.at(nodes[0]).distance(self.at(nodes[1]));
+        let law = answer::law(&self.check, &at, &spec.answer)?;
+        let rest = rest_length(spec.rest_length, spec.shorten, apart)
+            .map_err(|problem| self.check.error(&at, problem, "Correct the number."))?;
+        self.parts.elements.push(Element {
+            nodes,
+            rest_length: if law.input == Input::Distance {
+                rest
+            } else {
+                0.0
+            },
+            law,
+        });
+        if let Some(active) = &spec.drive {
+            let (signal, drive) = answer::drive(&self.check, &at, active, signals)?;
+            self.parts.actives.push(Active {
+                element: self.parts.elements.len() as u32 - 1,
+                signal: signal as u32,
+                drive,
+            });
+        }
+        Ok(())
+    }
+
+    fn is_driven(&self, e: &Element, which: WhichSprings, rings: Option<[usize; 2]>) -> bool {
+        let first = self.parts.frames.len();
+        let surface = e.nodes.iter().all(|n| *n as usize >= first);
+        if !surface || e.law.input != Input::Distance {
+            return false;
+        }
+        let [a, b] = e.nodes.map(|n| self.ring_of(n as usize - first));
+        let within = |ring: Option<(usize, usize)>| match (rings, ring) {
+            (None, _) => true,
+            (Some([from, to]), Some((r, _))) => (from..=to).contains(&r),
+            (Some(_), None) => false,
+        };
+        let shape = match (which, a, b) {
+            (WhichSprings::All, ..) => true,
+            (WhichSprings::Around, Some(a), Some(b)) => a.0 == b.0,
+            (WhichSprings::Along, Some(a), Some(b)) => a.1 == b.1,
+            _ => false,
+        };
+        shape && within(a) && within(b)
+    }
+
+    /// Takes elements and nodes out. A node that is left out stays as a fixed point that nothing touches, so that the numbers of
+    /// the others mean what the file says.
+    fn leave_out(&mut self, edit: &EditSpec) -> Result<(), SceneError> {
+        let mut gone = vec![false; self.parts.elements.len()];
+        for (i, pair) in edit.without_elements.iter().enumerate() {
+            let at = [
+                Key::Name("edit"),
+                Key::Name("without_elements"),
+                Key::Index(i),
+            ];
+            let ends = [
+                self.node(pair[0], &at)? as u32,
+                self.node(pair[1], &at)? as u32,
+            ];
+            let mut found = false;
+            for (e, gone) in self.parts.elements.iter().zip(&mut gone) {
+                if e.nodes == ends || e.nodes == [ends[1], ends[0]] {
+                    (found, *gone) = (true, true);
+                }
+            }
+            if !found {
+                return Err(self.check.error(
+                    &at,
+                    "there is no element between these nodes",
+                    "Check their numbers.",
+                ));
+            }
+        }
+        for (i, node) in edit.without_nodes.iter().enumerate() {
+            let at = [Key::Name("edit"), Key::Name("without_nodes"), Key::Index(i)];
+            let node = self.node(NodeName::Surface(*node), &at)?;
+            for (e, gone) in self.parts.elements.iter().zip(&mut gone) {
+                *gone |= e.nodes.contains(&(node as u32));
+            }
+            self.parts.triangles.retain(|t| !t.contains(&(node as u32)));
+            let inert = &mut self.parts.nodes[node];
+            inert.lock = Lock::Fixed;
+            inert.father = None;
+            self.parts.memory[node] = 0.0;
+            self.parts.flags[node].set(NodeFlags::NOT_INTERACTIVE, true);
+        }
+        // Numbers of elements change, so what drives them is told.
+        let mut new = vec![u32::MAX; gone.len()];
+        let mut count = 0;
+        for (new, gone) in new.iter_mut().zip(&gone) {
+            if !*gone {
+                *new = count;
+                count += 1;
+            }
+        }
+        let mut left = gone.iter();
+        self.parts
+            .elements
+            .retain(|_| !left.next().is_some_and(|g| *g));
+        self.parts.actives.retain_mut(|active| {
+            active.element = new[active.element as usize];
+            active.element != u32::MAX
+        });
+        Ok(())
+    }
+}
+
+/// How long an element is at rest, m: as given, or as far as its ends are `apart`, less what it is shortened by (K43).
+pub fn rest_length(given: Option<f64>, shorten: f64, apart: f64) -> Result<f64, String> {
+    if !(0.0..=1.0).contains(&shorten) {
+        return Err(format!("shorten is {shorten}; it must lie between 0 and 1"));
+    }
+    let length = given.unwrap_or(apart);
+    if !(0.0..=10.0).contains(&length) {
+        return Err(format!("a rest length of {length} m is out of range"));
+    }
+    Ok(length * (1.0 - shorten))
+}

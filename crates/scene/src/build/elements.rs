@@ -1,0 +1,220 @@
+//! Elements between different things (K53, K57), and how long a substep may be for the bodies at their ends.
+
+use super::{
+    Item, Model,
+    answer::{self, Signals},
+    check::Checker,
+    edit, items,
+};
+use crate::{
+    file::CommandSpec,
+    load::{Scene, SceneError, Source},
+};
+use glam::DVec3;
+use trocar_dynamics::{Anchor, Local, MatterId, Tie, anchor::Support};
+use trocar_soft::{Global, Input, Net, NodeFlags, global::End, stability};
+
+/// What a timed command pushes, by what force and until when; none if it pushes nothing.
+pub(crate) fn timed_pushes(
+    model: &Model,
+    source: &Source,
+    index: usize,
+    spec: &CommandSpec,
+) -> Result<Option<(Anchor, DVec3, f64)>, SceneError> {
+    let check = Checker {
+        source,
+        table: "command",
+        index,
+    };
+    let (force, on, until) = match (spec.push, &spec.on, spec.until) {
+        (None, None, None) => return Ok(None),
+        (Some(force), Some(on), Some(until)) => (DVec3::from(force), on, until),
+        _ => {
+            return Err(check.error(
+                &["push".into()],
+                "a push needs a force, what it is on, and until when",
+                "Give `push`, `on` and `until`.",
+            ));
+        }
+    };
+    if !(force.is_finite() && force.length() <= 1e3 && until > spec.at && until.is_finite()) {
+        return Err(check.error(
+            &["push".into()],
+            "a push is at most 1000 N and ends after it began",
+            "Correct the numbers.",
+        ));
+    }
+    let anchor = model.anchor_at(&check, "on", on, None)?;
+    if model.matters[anchor.matter.index()].is_prescribed() {
+        return Err(check.error(
+            &["on".into()],
+            "what is pushed there does not move",
+            "Push a tissue, a body or a particle.",
+        ));
+    }
+    Ok(Some((anchor, force, until)))
+}
+
+impl Model {
+    /// Elements between different things, and ties of what bodies hold.
+    pub(super) fn add_elements(&mut self, scene: &Scene) -> Result<(), SceneError> {
+        let signals = answer::signals(scene)?;
+        for item in items(scene, |s| &s.file.element) {
+            let element = self.element(&item, &signals)?;
+            self.globals.push(element);
+        }
+        self.mark_joined();
+        Ok(())
+    }
+
+    /// Marks the nodes from which elements lead to something else.
+    pub(super) fn mark_joined(&mut self) {
+        for g in &self.globals {
+            for end in &g.ends {
+                let End::On(anchor) = end else { continue };
+                let any: &mut dyn std::any::Any = &mut *self.matters[anchor.matter.index()];
+                if let Some(net) = any.downcast_mut::<Net>() {
+                    for (_, at, _) in Support::of(anchor).parts() {
+                        net.set_flags(at.node as usize, NodeFlags::GLOBAL_ELEMENT, true);
+                    }
+                }
+            }
+        }
+    }
+
+    fn element(
+        &self,
+        item: &Item<'_, crate::file::GlobalSpec>,
+        signals: &Signals,
+    ) -> Result<Global, SceneError> {
+        let check = Checker {
+            source: item.source,
+            table: "element",
+            index: item.index,
+        };
+        let spec = item.item;
+        let a = self.anchor_at(&check, "a", &spec.a, None)?;
+        let from = self.place_of(&a);
+        let b = match &spec.b {
+            None => Anchor::world(from),
+            Some(spec) => self.anchor_at(&check, "b", spec, None)?,
+        };
+        if a == b
+            || [a, b]
+                .iter()
+                .all(|e| self.matters[e.matter.index()].is_prescribed())
+        {
+            return Err(check.error(
+                &["b".into()],
+                "an element joins two different points, and one of them must move",
+                "Name another point.",
+            ));
+        }
+        let law = answer::law(&check, &["answer".into()], &spec.answer)?;
+        let apart = from.distance(self.place_of(&b));
+        let rest = edit::rest_length(spec.rest_length, spec.shorten, apart)
+            .map_err(|problem| check.error(&["rest_length".into()], problem, "Correct it."))?;
+        let drive = match &spec.drive {
+            None => None,
+            Some(active) => {
+                let (signal, drive) = answer::drive(&check, &["drive".into()], active, signals)?;
+                Some((signals[signal].1.clone(), drive))
+            }
+        };
+        let end = |anchor: Anchor| match (anchor.matter, anchor.at) {
+            (MatterId::WORLD, Local::Frame(_, point)) => End::At(point),
+            _ => End::On(anchor),
+        };
+        let element = Global {
+            ends: [end(a), end(b)],
+            rest_length: if law.input == Input::Distance {
+                rest
+            } else {
+                0.0
+            },
+            law,
+            drive,
+        };
+        match element.objection() {
+            None => Ok(element),
+            Some(objection) => Err(check.error(&["answer".into()], objection, "Correct it.")),
+        }
+    }
+
+    /// Where a point is at the start, m.
+    pub(super) fn place_of(&self, anchor: &Anchor) -> DVec3 {
+        let support = Support::of(anchor);
+        let parts = support.parts().iter().map(|(m, at, weight)| {
+            self.matters[m.index()].position(&self.start[m.index()], at) * *weight
+        });
+        parts.sum()
+    }
+
+    /// A tie that holds a node of a tissue where it is on a body (K54 towards bodies).
+    pub(super) fn hold(
+        &mut self,
+        check: &Checker<'_>,
+        body: &str,
+        (matter, node): (MatterId, u32),
+    ) -> Result<(), SceneError> {
+        let spec = crate::file::AnchorSpec {
+            body: Some(body.into()),
+            ..Default::default()
+        };
+        let slave = Anchor::node(matter, node);
+        let place = self.place_of(&slave);
+        let master = self.anchor_at(check, "master", &spec, Some(place.into()))?;
+        self.ties.push(Tie::point(master, slave));
+        Ok(())
+    }
+
+    /// Elements of a group as its nets see them: an end on anything else is where it was at the start.
+    pub(super) fn globals_of(&self, nets: &[MatterId]) -> Vec<Global> {
+        let local = |end: &End| match end {
+            End::On(anchor) => match nets.iter().position(|n| *n == anchor.matter) {
+                Some(i) => End::On(Anchor {
+                    matter: MatterId(i as u32),
+                    ..*anchor
+                }),
+                None => End::At(self.place_of(anchor)),
+            },
+            End::At(_) => *end,
+        };
+        let here = self.globals.iter().map(|g| Global {
+            ends: [local(&g.ends[0]), local(&g.ends[1])],
+            ..g.clone()
+        });
+        here.filter(|g| g.ends.iter().any(|e| matches!(e, End::On(_))))
+            .collect()
+    }
+
+    /// The longest substep for bodies that elements of this group pull at, s: as if everything at their other ends stood still
+    /// or came towards them as fast.
+    pub(super) fn body_step(&self, members: &[MatterId]) -> f64 {
+        let Some(bodies) = self.bodies.filter(|b| members.contains(b)) else {
+            return f64::INFINITY;
+        };
+        let masses = self.matters[bodies.index()].masses();
+        let mut answers: Vec<[f64; 2]> = vec![[0.0; 2]; masses.len()];
+        for g in &self.globals {
+            for end in &g.ends {
+                let End::On(anchor) = end else { continue };
+                for (m, at, weight) in Support::of(anchor).parts().iter().filter(|p| p.0 == bodies)
+                {
+                    let i = at.node as usize;
+                    let turn = masses
+                        .rigid()
+                        .get(i)
+                        .and_then(|r| r.inertia)
+                        .map_or(0.0, |j| at.offset.length_squared() / j.min_element());
+                    let light = (1.0 / masses.mass()[i] + turn) * weight * weight;
+                    let kind = usize::from(g.law.input == Input::Velocity);
+                    answers[i][kind] += 2.0 * g.slope() * light;
+                    debug_assert!(*m == bodies);
+                }
+            }
+        }
+        let step = |[spring, damper]: &[f64; 2]| stability::critical_step(1.0, -*damper, *spring);
+        answers.iter().map(step).fold(f64::INFINITY, f64::min)
+    }
+}

@@ -1,0 +1,136 @@
+//! What a scene does at set times (K13, K146), and model reset (K122).
+
+use crate::{
+    Change, Event, Scene, SceneError, Simulation,
+    build::{Model, timed_pushes},
+    event::Happening,
+    load::Key,
+    parameter::Parameter,
+};
+use glam::DVec3;
+use trocar_dynamics::Anchor;
+
+/// Something that is done at a set time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Command {
+    /// When, s of simulated time. It is done before the step in which that time falls.
+    pub at: f64,
+    /// Parameters that get another value.
+    pub set: Vec<Change>,
+    /// Everything goes back to where it began.
+    pub reset: bool,
+    /// A point that is pushed, by what force (N), and until when (s).
+    pub push: Option<(Anchor, DVec3, f64)>,
+}
+
+/// All commands of a scene, in the order of their times.
+pub(crate) fn commands(
+    scene: &Scene,
+    model: &Model,
+    parameters: &[Parameter],
+) -> Result<Vec<Command>, SceneError> {
+    let mut commands = Vec::new();
+    for source in &scene.sources {
+        for (i, spec) in source.file.command.iter().enumerate() {
+            let wrong = |key: &'static str, problem: String, remedy: &str| {
+                let at = [Key::Name("command"), Key::Index(i), Key::Name(key)];
+                source.error(&at, problem, remedy)
+            };
+            if !(spec.at >= 0.0 && spec.at.is_finite()) {
+                let problem = format!("{} is no time", spec.at);
+                return Err(wrong(
+                    "at",
+                    problem,
+                    "Give seconds from the start, at least 0.",
+                ));
+            }
+            let mut set = Vec::new();
+            for s in &spec.set {
+                let found = parameters
+                    .iter()
+                    .position(|p| p.group == s.of && p.name == s.what);
+                let Some(p) = found else {
+                    let known: Vec<&str> = parameters
+                        .iter()
+                        .filter(|p| p.group == s.of)
+                        .map(|p| p.name.as_str())
+                        .collect();
+                    let remedy = match known.is_empty() {
+                        true => "Name \"world\", a tissue or an instrument.".to_string(),
+                        false => format!("It has: {}.", known.join(", ")),
+                    };
+                    let problem = format!("there is no parameter \"{}\" of \"{}\"", s.what, s.of);
+                    return Err(wrong("set", problem, &remedy));
+                };
+                if let Some(reason) = parameters[p].objection(s.to) {
+                    let problem = format!("{}: {}: {reason}", s.of, s.what);
+                    return Err(wrong("set", problem, "Choose another value."));
+                }
+                set.push(Change {
+                    parameter: p as u32,
+                    value: s.to,
+                });
+            }
+            let push = timed_pushes(model, source, i, spec)?;
+            if set.is_empty() && !spec.reset && push.is_none() {
+                let problem = "the command does nothing".to_string();
+                return Err(wrong("at", problem, "Give `set`, `reset` or `push`."));
+            }
+            commands.push(Command {
+                at: spec.at,
+                set,
+                reset: spec.reset,
+                push,
+            });
+        }
+    }
+    commands.sort_by(|a, b| a.at.total_cmp(&b.at));
+    Ok(commands)
+}
+
+impl Simulation {
+    /// Does what is due in a step of `dt` seconds. It depends on the time alone, so a restored snapshot goes on as the first run did.
+    pub(crate) fn command(&mut self, dt: f64) {
+        if self.commands.is_empty() {
+            return;
+        }
+        // A sum of steps misses a round number by rounding; this much earlier counts as in time.
+        const EARLY: f64 = 1e-9;
+        let (from, to) = (self.state.time - EARLY, self.state.time + dt - EARLY);
+        let commands = std::mem::take(&mut self.commands);
+        self.pushes.clear();
+        for command in &commands {
+            if (from..to).contains(&command.at) {
+                if command.reset {
+                    self.reset();
+                }
+                self.change(&command.set);
+            }
+            if let Some((anchor, force, until)) = command.push
+                && command.at < to
+                && from < until
+            {
+                self.pushes.push((anchor, force));
+            }
+        }
+        self.commands = commands;
+    }
+
+    /// Everything back to where it began, and nothing is held any more. Parameters stay as they are, and time goes on (K122).
+    pub fn reset(&mut self) {
+        let (time, steps) = (self.state.time, self.steps);
+        let (handles, endoscope) = (self.handles.clone(), self.endoscope);
+        let (pulls, events) = (
+            std::mem::take(&mut self.pulls),
+            std::mem::take(&mut self.report.events),
+        );
+        self.rewind();
+        (self.state.time, self.steps) = (time, steps);
+        (self.handles, self.endoscope) = (handles, endoscope);
+        (self.pulls, self.report.events) = (pulls, events);
+        self.report.events.push(Event {
+            time,
+            what: Happening::Reset,
+        });
+    }
+}

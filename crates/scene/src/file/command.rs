@@ -1,0 +1,40 @@
+//! What a scene does at set times.
+
+use super::{AnchorSpec, Vector};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Something that is done at a set time, as if somebody did it from outside: give one or more of `set`, `reset`, `push`.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CommandSpec {
+    /// When, s of simulated time, ≥ 0. What is due in a step is done before it.
+    pub at: f64,
+    /// Parameters that get another value.
+    #[serde(default)]
+    pub set: Vec<SetSpec>,
+    /// Everything back to where it began; parameters stay as they are, and the time goes on.
+    #[serde(default)]
+    pub reset: bool,
+    /// A force (N) on a point of something, until `until`.
+    #[serde(default)]
+    pub push: Option<Vector>,
+    /// On what it pushes.
+    #[serde(default)]
+    pub on: Option<AnchorSpec>,
+    /// How long it pushes: until this time, s.
+    #[serde(default)]
+    pub until: Option<f64>,
+}
+
+/// A parameter and its new value.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SetSpec {
+    /// "world", or the name of a tissue or an instrument.
+    pub of: String,
+    /// The parameter, as the lab names it: "stiffness", "gravity y", "integrator".
+    pub what: String,
+    /// Its new value; of a choice the number of it, counted from 0.
+    pub to: f64,
+}

@@ -1,0 +1,405 @@
+//! What a scene file may say of single elements and nodes of tissues, of what joins different things, and of what drives them.
+
+use super::{AnchorSpec, LawSpec, Vector};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// How an element answers; give one of `stiffness` (a spring) and `damping` (a damper).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AnswerSpec {
+    /// A spring, N/m or N/m², ≥ 0.
+    #[serde(default)]
+    pub stiffness: Option<f64>,
+    /// A damper, N·s/m or N·s²/m², ≥ 0.
+    #[serde(default)]
+    pub damping: Option<f64>,
+    /// Linear or quadratic. Default: linear.
+    #[serde(default)]
+    pub law: LawSpec,
+    /// Gain when shorter and when longer than at rest, ≥ 0. Default: [1, 1].
+    #[serde(default = "ones")]
+    pub gain: [f64; 2],
+    /// Dead zones when shorter and when longer than at rest, m: there it does not answer. Default: [0, 0].
+    #[serde(default)]
+    pub dead: [f64; 2],
+    /// Greatest push and greatest pull, N; `inf` for none. [0, inf] bears tension only. Default: none.
+    #[serde(default = "unlimited")]
+    pub limit: [f64; 2],
+    /// Points (stretch in m, what the law is given in its place), ascending: any piecewise linear transform, in the place of
+    /// gains and dead zones.
+    #[serde(default)]
+    pub pieces: Vec<[f64; 2]>,
+    /// It yields, and remembers it.
+    #[serde(default)]
+    pub yields: Option<YieldSpec>,
+}
+
+/// How a spring yields.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct YieldSpec {
+    /// Strain at which it begins, as a part of the rest length, ≥ 0.
+    pub strain: f64,
+    /// Hardening, ≥ 0; 0 flows on under a constant force. Default: 0.
+    #[serde(default)]
+    pub hardening: f64,
+    /// So much of its rest length it flows at most, from 0 to below 1. Default: 0.5.
+    #[serde(default = "half")]
+    pub most: f64,
+}
+
+pub(super) fn ones() -> [f64; 2] {
+    [1.0; 2]
+}
+pub(super) fn unlimited() -> [f64; 2] {
+    [f64::INFINITY; 2]
+}
+fn half() -> f64 {
+    0.5
+}
+
+/// A function of time that drives elements; give one of `sine`, `pulse`, `table`.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SignalSpec {
+    /// Its name.
+    pub name: String,
+    /// It swings.
+    #[serde(default)]
+    pub sine: Option<SineSpec>,
+    /// From 0 to 1 and back, again and again: a heart beat.
+    #[serde(default)]
+    pub pulse: Option<PulseSpec>,
+    /// Straight lines through points: time in s, ascending, and value.
+    #[serde(default)]
+    pub table: Vec<[f64; 2]>,
+}
+
+/// mean + amplitude · sin(2π (rate t + phase)).
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SineSpec {
+    /// About which it swings. Default: 0.
+    #[serde(default)]
+    pub mean: f64,
+    /// How far it swings. Default: 1.
+    #[serde(default = "super::one")]
+    pub amplitude: f64,
+    /// Hz, ≥ 0.
+    pub rate: f64,
+    /// In turns. Default: 0.
+    #[serde(default)]
+    pub phase: f64,
+}
+
+/// From 0 to 1 and back in straight lines.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PulseSpec {
+    /// When the first begins, s. Default: 0.
+    #[serde(default)]
+    pub start: f64,
+    /// From one beginning to the next, s.
+    pub period: f64,
+    /// How long it rises, s, > 0.
+    pub rise: f64,
+    /// How long it stays, s. Default: 0.
+    #[serde(default)]
+    pub hold: f64,
+    /// How long it falls, s, > 0.
+    pub fall: f64,
+}
+
+/// What drives an element; give one of `force`, `length`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ActiveSpec {
+    /// Name of the signal.
+    pub signal: String,
+    /// So many newtons of tension for each unit of the signal: a muscle.
+    #[serde(default)]
+    pub force: Option<f64>,
+    /// The rest length grows by so much of itself for each unit of the signal; −0.2 contracts by a fifth.
+    #[serde(default)]
+    pub length: Option<f64>,
+}
+
+/// A node of a tissue: a surface node, counted from 0, or a central one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum NodeName {
+    /// A surface node, counted from 0; nodes that were added come after them.
+    Surface(u32),
+    /// A central node.
+    Central(CentreName),
+}
+
+/// A central node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CentreName {
+    /// Which one, counted from 0.
+    pub centre: u32,
+}
+
+/// An element inside a tissue.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ElementSpec {
+    /// One end.
+    pub a: NodeName,
+    /// The other end.
+    pub b: NodeName,
+    /// How it answers.
+    pub answer: AnswerSpec,
+    /// Length at rest, m. Left out: as far as its ends are apart.
+    #[serde(default)]
+    pub rest_length: Option<f64>,
+    /// By what part it is shorter at rest than that, 0 to 1: pre-tension. Default: 0.
+    #[serde(default)]
+    pub shorten: f64,
+    /// What drives it.
+    #[serde(default)]
+    pub drive: Option<ActiveSpec>,
+}
+
+/// An element between points of different things, or a point and a place in space.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GlobalSpec {
+    /// One end.
+    pub a: AnchorSpec,
+    /// The other end. Left out: the place where `a` is when the scene begins.
+    #[serde(default)]
+    pub b: Option<AnchorSpec>,
+    /// How it answers.
+    pub answer: AnswerSpec,
+    /// Length at rest, m. Left out: as far as its ends are apart.
+    #[serde(default)]
+    pub rest_length: Option<f64>,
+    /// By what part it is shorter at rest than that, 0 to 1. Default: 0.
+    #[serde(default)]
+    pub shorten: f64,
+    /// What drives it.
+    #[serde(default)]
+    pub drive: Option<ActiveSpec>,
+}
+
+/// Elements that are driven together; all of them, or one of `ring`, `around`, `along`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DrivenSpec {
+    /// Which of the springs of the surface. Default: all.
+    #[serde(default)]
+    pub which: WhichSprings,
+    /// Those of these rings (rows of a sheet) only, first and last. Default: all.
+    #[serde(default)]
+    pub rings: Option<[usize; 2]>,
+    /// What drives them.
+    pub drive: ActiveSpec,
+}
+
+/// Which springs of a surface.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum WhichSprings {
+    /// All.
+    #[default]
+    All,
+    /// Those within a ring (a row of a sheet).
+    Around,
+    /// Those from ring to ring, straight on.
+    Along,
+}
+
+/// What of a tissue is different from what its shape makes of it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct EditSpec {
+    /// Nodes that are added, without geometry; they are counted after those of the surface.
+    pub add_nodes: Vec<FreeNodeSpec>,
+    /// Nodes that are different.
+    pub nodes: Vec<NodeSpec>,
+    /// Elements that are added; two between the same nodes act side by side.
+    pub elements: Vec<ElementSpec>,
+    /// Elements that are left out, as pairs of nodes.
+    pub without_elements: Vec<[NodeName; 2]>,
+    /// Surface nodes that are left out, with their elements and triangles; others keep their numbers in this file.
+    pub without_nodes: Vec<u32>,
+    /// Springs of the surface that are driven.
+    pub driven: Vec<DrivenSpec>,
+}
+
+/// A node without geometry.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FreeNodeSpec {
+    /// Where it is, in the tissue's own frame, m.
+    pub position: Vector,
+    /// Mass, kg. Left out: that of a surface node.
+    #[serde(default)]
+    pub mass: Option<f64>,
+    /// Damping, N·s/m. Left out: that of a surface node.
+    #[serde(default)]
+    pub damping: Option<f64>,
+    /// Shape memory, N/m or N/m². Default: 0.
+    #[serde(default)]
+    pub memory: f64,
+    /// The central node that carries it. Left out: none.
+    #[serde(default)]
+    pub father: Option<u32>,
+}
+
+/// What is different about a node; what is left out stays.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NodeSpec {
+    /// Which node.
+    pub node: NodeName,
+    /// Where it is, in the tissue's own frame, m. Springs at it that are at rest stay so.
+    #[serde(default)]
+    pub position: Option<Vector>,
+    /// Mass, kg.
+    #[serde(default)]
+    pub mass: Option<f64>,
+    /// Damping, N·s/m.
+    #[serde(default)]
+    pub damping: Option<f64>,
+    /// Shape memory, N/m or N/m².
+    #[serde(default)]
+    pub memory: Option<f64>,
+    /// How freely it moves along the tissue's axes, 0 to 1.
+    #[serde(default)]
+    pub axes: Option<Vector>,
+    /// Instruments pass through it. Default: as it is.
+    #[serde(default)]
+    pub touchable: Option<bool>,
+    /// The mark that rules of behaviour refer to, 0 to 65535.
+    #[serde(default)]
+    pub mark: Option<u16>,
+}
+
+/// A tissue of its own nodes, neighbours and facets.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NetTissue {
+    /// Its name, unique in the scene.
+    pub name: String,
+    /// Where its surface nodes are, m.
+    pub points: Vec<Vector>,
+    /// Texture coordinates of the surface nodes; none, or a pair for each.
+    #[serde(default)]
+    pub texture: Vec<[f64; 2]>,
+    /// Triangles over the surface nodes.
+    #[serde(default)]
+    pub facets: Vec<[u32; 3]>,
+    /// Springs by the material, as pairs of surface nodes. Left out: along the edges of the facets.
+    #[serde(default)]
+    pub springs: Option<Vec<[u32; 2]>>,
+    /// Central nodes.
+    #[serde(default)]
+    pub centres: Vec<CentreSpec>,
+    /// For each surface node its central node; none, or one entry for each (−1: none).
+    #[serde(default)]
+    pub fathers: Vec<i64>,
+    /// Moves the whole tissue, m. Default: not.
+    #[serde(default)]
+    pub position: Vector,
+    /// Turns the whole tissue about the origin before it is moved: the axis of the turn, its length the angle in rad.
+    #[serde(default)]
+    pub rotation: Vector,
+    /// What it is made of.
+    pub material: super::MaterialSpec,
+    /// What is different.
+    #[serde(default)]
+    pub edit: EditSpec,
+    /// Nodes that are fixed in space.
+    #[serde(default)]
+    pub fixed: Vec<super::Select>,
+    /// Colour: red, green, blue from 0 to 1.
+    #[serde(default = "super::tissue::flesh")]
+    pub colour: Vector,
+    /// What its surface looks like. Default: plain.
+    #[serde(default)]
+    pub look: super::Look,
+}
+
+/// A central node.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CentreSpec {
+    /// What others call it: `father` names it. Left out: its number.
+    #[serde(default)]
+    pub name: Option<String>,
+    /// Where it is, m.
+    pub position: Vector,
+    /// The central node that carries it, by name or number as text. Left out: none.
+    #[serde(default)]
+    pub father: Option<String>,
+    /// Mass, kg. Left out: the material's.
+    #[serde(default)]
+    pub mass: Option<f64>,
+    /// Moments of inertia about its axes, kg·m². Left out: of a box around what it carries.
+    #[serde(default)]
+    pub inertia: Option<Vector>,
+    /// Shape memory towards its father, N/m or N/m². Default: 0.
+    #[serde(default)]
+    pub memory: f64,
+}
+
+/// A tissue in the shape of a closed mesh.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SurfaceTissue {
+    /// Its name, unique in the scene.
+    pub name: String,
+    /// A closed mesh (STL, OBJ, PLY, OFF, VTK, VTU, MSH), relative to this file and inside its folder.
+    pub mesh: String,
+    /// Scales the mesh; 0.001 for a file in millimetres. Default: 1.
+    #[serde(default = "super::one")]
+    pub scale: f64,
+    /// Nodes at most: a finer mesh is made coarser, where it is least curved first. Default: 1500.
+    #[serde(default = "most_nodes")]
+    pub most_nodes: usize,
+    /// Mass of a square metre of its surface, kg/m²; the masses of nodes follow their share of it.
+    #[serde(default)]
+    pub surface_density: Option<f64>,
+    /// Mass of a cubic metre, kg/m³: what it weighs is shared among its nodes and its centres. Left out with
+    /// `surface_density`: the material's mass for each node.
+    #[serde(default)]
+    pub density: Option<f64>,
+    /// Central nodes, each the father of what is nearest to it, 1 to 64; more than one hang on one that carries all. Default: 1.
+    #[serde(default = "one_centre")]
+    pub centres: usize,
+    /// Springs across each edge, from one opposite corner to the other, too: it shears and folds less. Default: true.
+    #[serde(default = "super::tissue::yes")]
+    pub cross_links: bool,
+    /// Moves the whole tissue, m. Default: not.
+    #[serde(default)]
+    pub position: Vector,
+    /// Turns the whole tissue about the origin before it is moved: the axis of the turn, its length the angle in rad.
+    #[serde(default)]
+    pub rotation: Vector,
+    /// What it is made of.
+    pub material: super::MaterialSpec,
+    /// What is different.
+    #[serde(default)]
+    pub edit: EditSpec,
+    /// Nodes that are fixed in space.
+    #[serde(default)]
+    pub fixed: Vec<super::Select>,
+    /// Colour: red, green, blue from 0 to 1.
+    #[serde(default = "super::tissue::flesh")]
+    pub colour: Vector,
+    /// What its surface looks like. Default: plain.
+    #[serde(default)]
+    pub look: super::Look,
+}
+
+fn most_nodes() -> usize {
+    1500
+}
+fn one_centre() -> usize {
+    1
+}

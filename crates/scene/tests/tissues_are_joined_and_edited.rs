@@ -1,0 +1,445 @@
+//! Nets of any topology: fathers of any depth, elements between different things, nodes that copy others or that bodies
+//! hold, nodes and elements of one's own (K37, K42–K57, K75, K76).
+
+#![allow(clippy::unwrap_used, reason = "a test may fail")]
+
+mod common;
+
+use common::{built, is_sound};
+use glam::DVec3;
+use trocar_scene::{Scene, Simulation};
+
+fn refused(text: &str) -> String {
+    let made = Scene::from_text("test.toml", text).and_then(|s| Simulation::new(&s, 1));
+    made.err().map(|e| e.to_string()).unwrap_or_default()
+}
+
+fn run(simulation: &mut Simulation, seconds: f64) {
+    let input = simulation.idle_input();
+    let end = simulation.state().time + seconds - 1e-9;
+    while simulation.state().time < end {
+        simulation.step(&input);
+    }
+    assert!(is_sound(simulation, 10.0));
+}
+
+fn nodes<'a>(simulation: &'a Simulation, name: &str) -> &'a [DVec3] {
+    let names = &simulation.model().names;
+    let matter = names.iter().position(|n| n == name).unwrap();
+    &simulation.state().nodes[matter].position
+}
+
+/// A great-grandfather, and points on the last of four generations of central nodes.
+const DYNASTY: &str = r#"trocar = 1
+[world]
+gravity = [0, 0, 0]
+[[net]]
+name = "dynasty"
+points = [[0.06, 0.01, 0], [0.06, -0.01, 0], [0.08, 0, 0.01], [0.08, 0, -0.01]]
+facets = [[0, 1, 2], [0, 3, 1]]
+fathers = [0, 0, 0, 0]
+centres = [
+  { name = "child", position = [0.06, 0, 0], father = "father", memory = 40 },
+  { name = "father", position = [0.04, 0, 0], father = "grandfather", memory = 40 },
+  { name = "grandfather", position = [0.02, 0, 0], father = "root", memory = 40 },
+  { name = "root", position = [0, 0, 0] },
+]
+material = { mass = 0.001, damping = 0.05, stiffness = 20, memory = 10, torsion = 0.02, centre_mass = 0.01, centre_damping = 0.2 }
+[[command]]
+at = 0
+push = [0.2, 0, 0]
+on = { tissue = "dynasty", node = 2 }
+until = 0.3
+"#;
+
+#[test]
+fn fathers_of_any_depth_carry_and_are_moved() {
+    let mut simulation = built(DYNASTY);
+    let start = nodes(&simulation, "dynasty").to_vec();
+    // Frames are sorted: fathers first.
+    assert_eq!(start[0], DVec3::ZERO);
+    assert_eq!(start[3], DVec3::new(0.06, 0.0, 0.0));
+    run(&mut simulation, 0.3);
+    let moved: Vec<f64> = nodes(&simulation, "dynasty")
+        .iter()
+        .zip(&start)
+        .map(|(a, b)| a.x - b.x)
+        .collect();
+    // What was pushed drew every generation with it, and is ahead of the first.
+    assert!(
+        moved.iter().all(|m| *m > 0.05) && moved[6] > moved[0],
+        "{moved:?}"
+    );
+    // Left alone, the shape comes back: distances are those of the start.
+    run(&mut simulation, 6.0);
+    let now = nodes(&simulation, "dynasty");
+    for i in 0..now.len() {
+        for j in 0..i {
+            let (was, is) = (start[i].distance(start[j]), now[i].distance(now[j]));
+            assert!((was - is).abs() < 1e-3, "{i} {j}: {was} {is}");
+        }
+    }
+}
+
+#[test]
+fn fathers_in_a_cycle_are_refused_by_name() {
+    let text = DYNASTY.replace(
+        "{ name = \"root\", position = [0, 0, 0] }",
+        "{ name = \"root\", position = [0, 0, 0], father = \"child\" }",
+    );
+    let why = refused(&text);
+    assert!(
+        why.contains("child → father → grandfather → root → child"),
+        "{why}"
+    );
+    let why = refused(&DYNASTY.replace("father = \"root\"", "father = \"nobody\""));
+    assert!(why.contains("no central node called \"nobody\""), "{why}");
+    let why = refused(&DYNASTY.replace("fathers = [0, 0, 0, 0]", "fathers = [0, 0, 7, 0]"));
+    assert!(why.contains("point 2 names central node 7"), "{why}");
+    let why = refused(&DYNASTY.replace("[0.08, 0, 0.01]", "[0.06, 0.03, 0]"));
+    assert!(why.contains("facet 0 has no area"), "{why}");
+}
+
+/// Two free sheets and a ball, joined by elements and by nothing else.
+const JOINED: &str = r#"trocar = 1
+[world]
+gravity = [0, 0, 0]
+[[sheet]]
+name = "left"
+origin = [0, 0, 0]
+u = [0.04, 0, 0]
+v = [0, 0, 0.04]
+rows = 4
+columns = 4
+material = { mass = 0.001, damping = 0, stiffness = 20 }
+[[sheet]]
+name = "right"
+origin = [0.1, 0, 0]
+u = [0.04, 0, 0]
+v = [0, 0, 0.04]
+rows = 4
+columns = 4
+material = { mass = 0.002, damping = 0, stiffness = 20 }
+[[body]]
+name = "ball"
+position = [0.2, 0, 0.02]
+mass = 0.01
+form = { ball = 0.01 }
+collide = false
+[[element]]
+a = { tissue = "left", node = 7 }
+b = { tissue = "right", node = 4 }
+answer = { stiffness = 10 }
+shorten = 0.5
+[[element]]
+a = { tissue = "right", node = 11 }
+b = { body = "ball", at = [-0.005, 0.004, 0] }
+answer = { stiffness = 8 }
+rest_length = 0.03
+[[element]]
+a = { tissue = "right", node = 11 }
+b = { body = "ball" }
+answer = { damping = 0.02 }
+"#;
+
+#[test]
+fn elements_between_different_things_keep_momentum() {
+    let mut simulation = built(JOINED);
+    let momentum = |simulation: &Simulation| -> DVec3 {
+        let model = simulation.model();
+        let list = simulation.state().nodes.iter().zip(&model.matters);
+        list.filter(|(_, m)| !m.is_prescribed())
+            .flat_map(|(nodes, m)| {
+                let masses = m.masses().mass();
+                nodes.velocity.iter().zip(masses).map(|(v, m)| *v * *m)
+            })
+            .sum()
+    };
+    run(&mut simulation, 0.2);
+    let speeds = simulation.state().nodes.iter().flat_map(|n| &n.velocity);
+    assert!(
+        speeds.map(|v| v.length()).fold(0.0, f64::max) > 0.05,
+        "they move"
+    );
+    assert!(
+        momentum(&simulation).length() < 1e-12,
+        "{}",
+        momentum(&simulation)
+    );
+    // Off its centre the element turns the ball.
+    let spin = simulation.state().nodes.iter().flat_map(|n| &n.spin);
+    assert!(spin.map(|w| w.length()).fold(0.0, f64::max) > 0.1);
+}
+
+#[test]
+fn a_weight_hangs_as_hooke_says() {
+    let mut simulation = built(
+        r#"trocar = 1
+[[particle]]
+name = "weight"
+mass = 0.05
+position = [0, 0, 0]
+[[element]]
+a = { particle = "weight" }
+b = { world = [0, 0.1, 0] }
+answer = { stiffness = 20 }
+[[element]]
+a = { particle = "weight" }
+answer = { damping = 0.5 }
+"#,
+    );
+    run(&mut simulation, 4.0);
+    let sunk = -nodes(&simulation, "bodies")[0].y;
+    assert!((sunk - 0.05 * 9.81 / 20.0).abs() < 1e-6, "{sunk}");
+}
+
+#[test]
+fn too_stiff_an_element_makes_the_substeps_short_enough() {
+    // Almost at rest: what is stretched so far that it snaps through its own length is not asked for.
+    let stiff = JOINED.replace("stiffness = 8", "stiffness = 8000");
+    let stiff = stiff.replace("rest_length = 0.03", "rest_length = 0.0555");
+    let mut simulation = built(&stiff);
+    let soft = built(JOINED);
+    let bound = |s: &Simulation| s.model().groups[0].bounds.safe;
+    assert!(bound(&simulation) < 0.2 * bound(&soft));
+    let before = simulation.energy().total();
+    run(&mut simulation, 0.5);
+    assert!(
+        simulation.energy().total() < 1.1 * before,
+        "{} J after {before} J",
+        simulation.energy().total()
+    );
+    let why = refused(&JOINED.replace(
+        "b = { body = \"ball\" }",
+        "b = { tissue = \"right\", node = 11 }",
+    ));
+    assert!(why.contains("two different points"), "{why}");
+    let why = refused(&JOINED.replace(
+        "answer = { stiffness = 10 }",
+        "answer = { stiffness = 10, yields = { strain = 0.1 } }",
+    ));
+    assert!(why.contains("does not yield"), "{why}");
+}
+
+/// A sheet whose edge a plate holds, and one that copies three nodes of it.
+const HELD: &str = r#"trocar = 1
+[[sheet]]
+name = "sheet"
+origin = [0, 0, 0]
+u = [0.04, 0, 0]
+v = [0, 0, 0.04]
+rows = 4
+columns = 4
+material = { mass = 0.001, damping = 0.05, stiffness = 20 }
+[[sheet]]
+name = "other"
+origin = [0, 0, 0.042]
+u = [0.04, 0, 0]
+v = [0, 0, 0.04]
+rows = 3
+columns = 3
+material = { mass = 0.001, damping = 0.05, stiffness = 20 }
+[[body]]
+name = "plate"
+position = [0.02, 0, 0]
+half_extents = [0.03, 0.002, 0.004]
+mass = 0.05
+motion = "kinematic"
+collide = false
+[[couple]]
+master = { body = "plate" }
+slave = { tissue = "sheet", ring = 0 }
+[[couple]]
+master = { tissue = "sheet", nodes = [12, 13, 15] }
+slave = { tissue = "other", nodes = [0, 1, 2] }
+"#;
+
+#[test]
+fn bodies_hold_nodes_and_nodes_copy_nodes() {
+    let text = HELD.replace("motion = \"kinematic\"\n", "");
+    let text =
+        format!("{text}[[tie]]\na = {{ body = \"plate\" }}\nb = {{ world = [0.02, 0, 0] }}\n");
+    let mut simulation = built(&text);
+    run(&mut simulation, 1.5);
+    let sheet = nodes(&simulation, "sheet").to_vec();
+    let other = nodes(&simulation, "other");
+    for (master, slave) in [(12, 0), (13, 1), (15, 2)] {
+        assert_eq!(sheet[master], other[slave], "a copy is a copy");
+    }
+    // The plate turned with what hangs at it; the nodes it holds kept their distances.
+    assert!(sheet[12].y < -0.01, "{}", sheet[12]);
+    for k in 1..4 {
+        let apart = sheet[0].distance(sheet[k]);
+        assert!((apart - 0.04 / 3.0 * k as f64).abs() < 1e-7, "{apart}");
+    }
+}
+
+#[test]
+fn what_can_not_be_coupled_is_refused() {
+    let locked = HELD.replacen("rows = 4\n", "rows = 4\nfixed = [{ nodes = [2] }]\n", 1);
+    let why = refused(&locked);
+    assert!(why.contains("node 2 of sheet is locked"), "{why}");
+    let why = refused(&HELD.replace("nodes = [0, 1, 2]", "nodes = [0, 1, 1]"));
+    assert!(why.contains("named twice"), "{why}");
+    let why = refused(&HELD.replace("body = \"plate\"", "body = \"nobody\""));
+    assert!(why.contains("no body called"), "{why}");
+    let why = refused(&HELD.replace(
+        "slave = { tissue = \"other\", nodes = [0, 1, 2] }",
+        "slave = { body = \"plate\" }",
+    ));
+    assert!(why.contains("a body does not follow"), "{why}");
+}
+
+/// A sheet with a hole, a stiff strip, a heavy corner, an inner node and a muscle.
+const EDITED: &str = r#"trocar = 1
+[world]
+gravity = [0, 0, 0]
+[[signal]]
+name = "beat"
+pulse = { period = 6, rise = 0.1, hold = 0.2, fall = 0.1 }
+[[sheet]]
+name = "sheet"
+origin = [0, 0, 0]
+u = [0.04, 0, 0]
+v = [0, 0, 0.04]
+rows = 5
+columns = 5
+fixed = [{ ring = 0 }]
+material = { mass = 0.001, damping = 0.05, stiffness = 20 }
+[sheet.edit]
+add_nodes = [{ position = [0.02, -0.02, 0.02], mass = 0.002 }]
+nodes = [{ node = 24, mass = 0.02, mark = 7 }, { node = 4, position = [0.045, 0, 0] }]
+elements = [
+  { a = 25, b = 11, answer = { stiffness = 5 } },
+  { a = 25, b = 13, answer = { stiffness = 5 } },
+  { a = 0, b = 20, answer = { stiffness = 3, limit = [0, inf] }, drive = { signal = "beat", force = 0.01 } },
+  { a = 0, b = 20, answer = { damping = 0.01 } },
+]
+without_elements = [[6, 7]]
+without_nodes = [12]
+"#;
+
+#[test]
+fn single_nodes_and_elements_can_be_different() {
+    let plain = built(&EDITED[..EDITED.find("[sheet.edit]").unwrap()]);
+    let mut simulation = built(EDITED);
+    let model = simulation.model();
+    let tissue = &model.tissues[0];
+    let masses = model.matters[tissue.matter.index()].masses();
+    assert_eq!(masses.len(), 26);
+    assert_eq!(masses.mass()[24], 0.02);
+    // Of 25 nodes: 8 springs less at the hole, one left out, four added.
+    assert_eq!(
+        tissue.elements,
+        plain.model().tissues[0].elements - 8 - 1 + 4
+    );
+    assert_eq!(
+        plain.model().tissues[0].triangles.len() - tissue.triangles.len(),
+        6
+    );
+    assert_eq!(nodes(&simulation, "sheet")[4], DVec3::new(0.045, 0.0, 0.0));
+    // The muscle pulls its corner in while the beat lasts, and lets it go.
+    let start = nodes(&simulation, "sheet")[20];
+    run(&mut simulation, 0.3);
+    let pulled = nodes(&simulation, "sheet")[20];
+    assert!(pulled.z < start.z - 5e-4, "{start} {pulled}");
+    run(&mut simulation, 5.0);
+    let free = nodes(&simulation, "sheet")[20];
+    assert!(
+        (free.z - start.z).abs() < 0.3 * (start.z - pulled.z),
+        "{start} {pulled} {free}"
+    );
+    // What was left out stays where it was.
+    assert_eq!(nodes(&simulation, "sheet")[12], DVec3::new(0.02, 0.0, 0.02));
+}
+
+#[test]
+fn wrong_edits_are_refused_at_their_place() {
+    for (from, to, what) in [
+        ("[[6, 7]]", "[[6, 18]]", "no element between"),
+        ("without_nodes = [12]", "without_nodes = [99]", "no node 99"),
+        (
+            "a = 25, b = 11",
+            "a = 25, b = { centre = 0 }",
+            "no central node 0",
+        ),
+        (
+            "signal = \"beat\", force",
+            "signal = \"boat\", force",
+            "no signal called",
+        ),
+        (
+            "{ stiffness = 3, limit",
+            "{ stiffness = 3, damping = 1, limit",
+            "a spring or a damper",
+        ),
+        (
+            "damping = 0.01 }",
+            "damping = 0.01, pieces = [[0, 1], [1, 1]] }",
+            "law",
+        ),
+        ("rise = 0.1", "rise = 0", "jumps"),
+    ] {
+        let why = refused(&EDITED.replace(from, to));
+        assert!(why.contains(what), "{what}: {why}");
+    }
+}
+
+#[test]
+fn a_pipe_pulsates_and_yielding_tissue_stays_drawn() {
+    let mut vessel = built(
+        r#"trocar = 1
+[world]
+gravity = [0, 0, 0]
+[[signal]]
+name = "heart"
+sine = { rate = 1, phase = -0.25, mean = 0.5, amplitude = 0.5 }
+[[pipe]]
+name = "vessel"
+path = [[0, 0, 0], [0.1, 0, 0]]
+radii = [[0.01, 0.01]]
+rings = 8
+around = 8
+fixed = [{ ring = 0 }, { ring = 7 }]
+material = { mass = 0.0005, damping = 0.05, stiffness = 40, memory = 1, centre_damping = 2 }
+[pipe.edit]
+driven = [{ which = "around", rings = [2, 5], drive = { signal = "heart", length = 0.2 } }]
+"#,
+    );
+    let radius = |s: &Simulation| {
+        let p = nodes(s, "vessel")[8 + 4 * 8];
+        p.y.hypot(p.z)
+    };
+    run(&mut vessel, 0.5);
+    let wide = radius(&vessel);
+    run(&mut vessel, 0.5);
+    let narrow = radius(&vessel);
+    assert!(wide > 0.0103 && narrow < 0.0102, "{wide} {narrow}");
+
+    let drawn = |yields: &str| {
+        let mut simulation = built(&format!(
+            r#"trocar = 1
+[world]
+gravity = [0, 0, 0]
+[[sheet]]
+name = "strip"
+origin = [0, 0, 0]
+u = [0.02, 0, 0]
+v = [0, 0, 0.04]
+rows = 5
+columns = 3
+fixed = [{{ ring = 0 }}]
+material = {{ mass = 0.001, damping = 0.1, stiffness = 20{yields} }}
+[[command]]
+at = 0
+push = [0, 0, 0.3]
+on = {{ tissue = "strip", node = 13 }}
+until = 1
+"#
+        ));
+        run(&mut simulation, 3.0);
+        nodes(&simulation, "strip")[13].z - 0.04
+    };
+    assert!(drawn("").abs() < 1e-4);
+    assert!(drawn(", yields = { strain = 0.1, hardening = 0.5 }") > 2e-3);
+}

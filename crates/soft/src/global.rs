@@ -1,0 +1,188 @@
+//! Global elements: between points of different matter, or a point of matter and one that is fixed in space (K53, K57).
+//!
+//! They know every law that elements inside a net know, except that they do not yield: what yields remembers, and memory
+//! belongs to a net. Both ends may be on anything: a node, a point of a surface, a body. What a slave of a hyper
+//! node is given it hands on to its master, as it does with all forces.
+
+use crate::element::{self, Drive, Input, Law, Signal};
+use glam::DVec3;
+use trocar_dynamics::{Anchor, Matter, MatterId, Nodes, anchor::Support};
+
+/// An end of a global element.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum End {
+    /// On matter.
+    On(Anchor),
+    /// Fixed in space, m.
+    At(DVec3),
+}
+
+/// An element between two points of anything.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Global {
+    /// Its ends.
+    pub ends: [End; 2],
+    /// Length at which it is at rest, m, ≥ 0.
+    pub rest_length: f64,
+    /// Its law.
+    pub law: Law,
+    /// What drives it (K44).
+    pub drive: Option<(Signal, Drive)>,
+}
+
+/// The matter that global elements look at: all of it by name, the shares of the state, and where each one's is.
+pub struct Sight<'a, F: Fn(MatterId) -> &'a dyn Matter> {
+    /// A matter by its name.
+    pub matter: F,
+    /// For every matter the place of its share.
+    pub slot: &'a [u32],
+}
+
+impl<'a, F: Fn(MatterId) -> &'a dyn Matter> Sight<'a, F> {
+    /// Position and velocity of an end.
+    fn see(&self, end: &End, nodes: &[Nodes]) -> (DVec3, DVec3) {
+        let anchor = match end {
+            End::At(point) => return (*point, DVec3::ZERO),
+            End::On(anchor) => anchor,
+        };
+        let mut sum = (DVec3::ZERO, DVec3::ZERO);
+        for (m, at, weight) in Support::of(anchor).parts() {
+            let share = &nodes[self.slot[m.index()] as usize];
+            let matter = (self.matter)(*m);
+            sum.0 += matter.position(share, at) * *weight;
+            sum.1 += matter.velocity(share, at) * *weight;
+        }
+        sum
+    }
+
+    /// Adds a force (N) to what an end rests on; matter whose motion is prescribed does not feel it.
+    pub fn pull(&self, end: &End, nodes: &mut [Nodes], force: DVec3) {
+        let End::On(anchor) = end else { return };
+        if (self.matter)(anchor.matter).is_prescribed() {
+            return;
+        }
+        for (m, at, weight) in Support::of(anchor).parts() {
+            let share = &mut nodes[self.slot[m.index()] as usize];
+            let i = at.node as usize;
+            share.force[i] += force * *weight;
+            if let Some(q) = share.orientation.get(i) {
+                share.torque[i] += (*q * at.offset).cross(force * *weight);
+            }
+        }
+    }
+}
+
+impl Global {
+    /// Rest length (m) and added tension (N) at `time` s.
+    fn driven(&self, time: f64) -> (f64, f64) {
+        match &self.drive {
+            None => (self.rest_length, 0.0),
+            Some((signal, Drive::Force(newtons))) => (self.rest_length, newtons * signal.at(time)),
+            Some((signal, Drive::Length(part))) => {
+                (self.rest_length * (1.0 + part * signal.at(time)), 0.0)
+            }
+        }
+    }
+
+    /// Where its ends are, m, and its tension, N: positive draws them together.
+    pub fn look<'a, F: Fn(MatterId) -> &'a dyn Matter>(
+        &self,
+        sight: &Sight<'a, F>,
+        nodes: &[Nodes],
+        time: f64,
+    ) -> (DVec3, DVec3, f64) {
+        let [(a, v), (b, w)] = [0, 1].map(|k| sight.see(&self.ends[k], nodes));
+        let tension = match self.law.input {
+            Input::Distance => {
+                let (rest, bias) = self.driven(time);
+                self.law.tension(a.distance(b) - rest) + bias
+            }
+            Input::Velocity => {
+                let along = (b - a).normalize_or_zero();
+                element::damper_force(v - w, &self.law).dot(along)
+            }
+        };
+        (a, b, tension)
+    }
+
+    /// Adds its forces to both ends.
+    pub fn apply<'a, F: Fn(MatterId) -> &'a dyn Matter>(
+        &self,
+        sight: &Sight<'a, F>,
+        nodes: &mut [Nodes],
+        time: f64,
+    ) {
+        let force = match self.law.input {
+            Input::Distance => {
+                let (a, b, tension) = self.look(sight, nodes, time);
+                (b - a).normalize_or_zero() * tension
+            }
+            Input::Velocity => {
+                let [v, w] = [0, 1].map(|k| sight.see(&self.ends[k], nodes).1);
+                element::damper_force(v - w, &self.law)
+            }
+        };
+        sight.pull(&self.ends[0], nodes, force);
+        sight.pull(&self.ends[1], nodes, -force);
+    }
+
+    /// Energy of a spring, J; of a damper none.
+    pub fn energy<'a, F: Fn(MatterId) -> &'a dyn Matter>(
+        &self,
+        sight: &Sight<'a, F>,
+        nodes: &[Nodes],
+        time: f64,
+    ) -> f64 {
+        if self.law.input == Input::Velocity {
+            return 0.0;
+        }
+        let [a, b] = [0, 1].map(|k| sight.see(&self.ends[k], nodes).0);
+        let (rest, bias) = self.driven(time);
+        let stretch = a.distance(b) - rest;
+        self.law.energy(stretch) + bias * stretch
+    }
+
+    /// Greatest slope along or across it: N/m of a spring, N·s/m of a damper.
+    pub fn slope(&self) -> f64 {
+        let (mut longest, mut bias) = (1.0, self.law.tension(0.0).abs());
+        match &self.drive {
+            Some((signal, Drive::Force(newtons))) => bias += newtons.abs() * signal.peak(),
+            Some((signal, Drive::Length(part))) => longest += part.abs() * signal.peak(),
+            None => {}
+        }
+        match self.law.input {
+            Input::Velocity => self.law.damping(),
+            Input::Distance => {
+                // Across its line a tension resists with F/l; l is judged at half the rest length.
+                let length = (0.5 * self.rest_length).max(1e-4);
+                self.law.stiffness(self.rest_length * longest) + bias / length
+            }
+        }
+    }
+
+    /// Why it can't be used, if it can't.
+    pub fn objection(&self) -> Option<&'static str> {
+        if self.law.plastic.is_some() {
+            return Some("an element between different things does not yield");
+        }
+        if !(self.rest_length >= 0.0 && self.rest_length.is_finite()) {
+            return Some("its rest length must be at least 0 and finite");
+        }
+        if let Some((signal, drive)) = &self.drive {
+            if self.law.input == Input::Velocity {
+                return Some("a driven damper would be discontinuous at rest (K38)");
+            }
+            let sound = match drive {
+                Drive::Force(newtons) => newtons.is_finite(),
+                Drive::Length(part) => part.is_finite() && part.abs() * signal.peak() < 1.0,
+            };
+            if !sound {
+                return Some("what drives it must be finite, and leave it some of its length");
+            }
+            if let Some(objection) = signal.objection() {
+                return Some(objection);
+            }
+        }
+        self.law.objection()
+    }
+}
