@@ -3,6 +3,8 @@
 mod growth;
 mod kuhn;
 mod models;
+mod rapier;
+mod swinging;
 
 pub use growth::growth;
 pub use models::models;

@@ -33,12 +33,21 @@ struct Frame {
     rigid: Rigid,
 }
 
-/// A spring or a damper.
+/// A spring, with the damper beside it.
 #[derive(Clone, Copy)]
-struct Link {
+struct Spring {
     a: usize,
     b: usize,
     rest_length: f64,
+    constant: f64,
+    damping: f64,
+}
+
+/// A damper alone.
+#[derive(Clone, Copy)]
+struct Damper {
+    a: usize,
+    b: usize,
     constant: f64,
 }
 
@@ -50,9 +59,11 @@ type Bend = ([usize; 3], f64, f64);
 pub struct Plain {
     nodes: Vec<Node>,
     frames: Vec<Frame>,
-    springs: Vec<Link>,
-    dampers: Vec<Link>,
+    springs: Vec<Spring>,
+    dampers: Vec<Damper>,
     bends: Vec<Bend>,
+    /// True if some spring has a damper beside it.
+    damped: bool,
     /// Frame, constant, orientation at rest.
     torsions: Vec<(usize, f64, DQuat)>,
 }
@@ -108,23 +119,34 @@ impl Plain {
             .collect();
         let mut elements: Vec<_> = net.elements().collect();
         elements.sort_by_key(|e| order.get(&sorted(e.nodes)).copied().unwrap_or(usize::MAX));
-        let (mut springs, mut dampers) = (Vec::new(), Vec::new());
-        for element in elements {
+        let (mut springs, mut dampers): (Vec<Spring>, Vec<Damper>) = Default::default();
+        let mut known = HashMap::new();
+        for element in &elements {
             if !element.law.is_plain() {
                 bail!("the naive net knows only plain elements");
             }
             let [a, b] = element.nodes.map(|n| n as usize);
-            let link = Link {
-                a,
-                b,
-                rest_length: element.rest_length,
-                constant: element.law.constant,
-            };
-            match element.law.input {
-                Input::Distance => springs.push(link),
-                Input::Velocity => dampers.push(link),
+            let (rest_length, constant) = (element.rest_length, element.law.constant);
+            if element.law.input == Input::Distance {
+                known.insert(sorted(element.nodes), springs.len());
+                springs.push(Spring {
+                    a,
+                    b,
+                    rest_length,
+                    constant,
+                    damping: 0.0,
+                });
             }
         }
+        for element in elements.iter().filter(|e| e.law.input == Input::Velocity) {
+            let [a, b] = element.nodes.map(|n| n as usize);
+            let constant = element.law.constant;
+            match known.get(&sorted(element.nodes)) {
+                Some(spring) => springs[*spring].damping += constant,
+                None => dampers.push(Damper { a, b, constant }),
+            }
+        }
+        let damped = springs.iter().any(|s| s.damping > 0.0);
         let bends = net
             .bends()
             .map(|bend| {
@@ -146,6 +168,7 @@ impl Plain {
             frames,
             springs,
             dampers,
+            damped,
             bends,
             torsions,
         })
@@ -172,7 +195,11 @@ impl Plain {
         for spring in &self.springs {
             let apart = nodes[spring.a].position - nodes[spring.b].position;
             let length = apart.length();
-            let force = apart * (spring.constant * (spring.rest_length / length - 1.0));
+            let mut force = apart * (spring.constant * (spring.rest_length / length - 1.0));
+            if self.damped {
+                let of = |n: usize| velocity(nodes, &self.frames, n);
+                force -= (of(spring.a) - of(spring.b)) * spring.damping;
+            }
             nodes[spring.a].force += force;
             nodes[spring.b].force -= force;
         }

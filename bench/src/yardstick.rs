@@ -37,6 +37,13 @@ impl Yardstick {
         black_box(&a);
     }
 
+    /// The pace of the memory, once, GB/s.
+    pub fn triad_once(&mut self) -> f64 {
+        let before = self.triads.len();
+        self.measure(Effort::Quick);
+        Summary::of(self.triads[before..].iter().copied()).median
+    }
+
     /// Time of one link of the chain, ns.
     pub fn square_root(&self) -> f64 {
         Summary::of(self.square_roots.iter().copied()).median

@@ -1,106 +1,197 @@
-//! What an element costs as the net grows.
+//! What an element costs as the net grows: on one thread and on two, beside a plain loop, beside Rapier, and beside
+//! what moving the memory alone would take.
 
-use crate::{
-    measure::{Effort, Summary, interleave, time},
-    naive::Plain,
-    row::Row,
+use super::{
+    rapier::Edges,
+    swinging::{Swinging, damped, organ, sheet, sheet_elements},
 };
-use anyhow::{Result, bail};
-use glam::DVec3;
-use trocar_dynamics::{Field, Matter, Nodes};
+use crate::{
+    measure::{Effort, Summary, interleave},
+    row::Row,
+    yardstick::Yardstick,
+};
+use anyhow::Result;
+use std::cell::RefCell;
+use trocar_dynamics::Crew;
 use trocar_math::real;
-use trocar_mesh::primitive::TubeShape;
-use trocar_soft::{Base, Material, Net, NetKind, primitive};
 
-/// Rings and nodes in each: 1, 10, 100 and 300 times the 756 elements of Kuhn's gall bladder.
-const SIZES: [(usize, usize, usize); 4] =
-    [(1, 16, 12), (10, 50, 38), (100, 158, 120), (300, 273, 208)];
+/// Nodes along a side of the sheets: about a thousand, ten thousand, a hundred thousand and a million elements.
+const SIDES: [usize; 4] = [17, 51, 159, 501];
 
-/// Elements worked on in one sample, at least: some milliseconds.
-const WORK: usize = 1_000_000;
+/// Which of them the aims for one size are for, and which Rapier is given.
+const MAIN: usize = 2;
 
-/// Steps after which engine and naive loop are compared.
-const COMPARED: usize = 20;
+/// What we want of a spring and the damper beside it, in the whole step, ns.
+const AIM: f64 = 5.0;
 
-/// What we want: cost per element of the largest net over that of the smallest.
-const AIM: f64 = 1.5;
+/// So much faster than the plain loop.
+const FASTER: f64 = 1.5;
+
+/// So much from a second thread.
+const TOGETHER: f64 = 1.7;
+
+/// So much more may an element of the largest net cost than one of the smallest.
+const GROWTH: f64 = 2.0;
 
 /// What we want of the exponent with which the step grows (B4).
 const EXPONENT: f64 = 1.05;
 
-/// Little damping: a net that came to rest would work on denormal numbers.
-const MATERIAL: Material = Material {
-    mass: 5e-4,
-    damping: 1e-5,
-    stiffness: 90.0,
-    base: Base::Linear,
-    gain: [1.0; 2],
-    dead: [0.0; 2],
-    limit: [f64::INFINITY; 2],
-    shorten: 0.0,
-    plastic: None,
-    net: NetKind::C,
-    memory: 14.0,
-    memory_base: Base::Linear,
-    centre_mass: 0.02,
-    centre_damping: 1e-3,
-    turn_damping: 1e-6,
-    centre_stiffness: 0.0,
-    torsion: 0.0,
-    bending: 0.0,
-    brace: 0.0,
-    gravity: false,
-    integrator: trocar_dynamics::Integrator::Mesd,
-    ground: None,
-};
+/// Kuhn's comparison: 11 rings of 10 and the cycle of its dynamics on an SGI Indigo, ns (B2).
+const KUHN: (usize, usize, f64) = (11, 10, 1.87e6);
 
 /// All rows.
 pub fn growth(effort: Effort) -> Result<Vec<Row>> {
+    let mut rows = sizes(effort)?;
+    rows.extend(organs(effort)?);
+    Ok(rows)
+}
+
+/// A median, and that of the ratio to another list, taken within each round, so that a busy moment falls on both.
+fn ratio(above: &[f64], below: &[f64]) -> Summary {
+    Summary::of(above.iter().zip(below).map(|(a, b)| a / b))
+}
+
+fn summary(samples: &[f64]) -> Summary {
+    Summary::of(samples.iter().copied())
+}
+
+/// Sheets of springs and dampers.
+fn sizes(effort: Effort) -> Result<Vec<Row>> {
+    let crew = Crew::new(2);
     let mut nets = Vec::new();
-    for (times, rings, around) in SIZES {
-        eprintln!("mesd/growth: a net {times} times as large");
-        nets.push(Swinging::new(rings, around)?);
+    for side in SIDES {
+        eprintln!("mesd/growth: a sheet of {} elements", sheet_elements(side));
+        nets.push(RefCell::new(Swinging::new(damped(sheet(side)?))?));
     }
-    let (mut ours, mut plain): (Vec<_>, Vec<_>) = nets.iter_mut().map(Swinging::split).unzip();
+    let mut rapier = Edges::new(&sheet(SIDES[MAIN])?);
+    // The pace of the memory is taken in the same rounds.
+    let mut yardstick = Yardstick::default();
+    let crew = &crew;
+    let (mut one, mut two, mut plain): (Vec<_>, Vec<_>, Vec<_>) = Default::default();
+    for net in &nets {
+        one.push(move || net.borrow_mut().ours(None));
+        two.push(move || net.borrow_mut().ours(Some(crew)));
+        plain.push(move || net.borrow_mut().naive());
+    }
     let mut jobs: Vec<&mut dyn FnMut() -> f64> = Vec::new();
-    for (a, b) in ours.iter_mut().zip(&mut plain) {
-        jobs.push(a);
-        jobs.push(b);
+    for ((a, b), c) in one.iter_mut().zip(&mut two).zip(&mut plain) {
+        jobs.extend([a as &mut dyn FnMut() -> f64, b, c]);
     }
+    let mut edges = || rapier.sample();
+    let mut triad = || yardstick.triad_once();
+    jobs.extend([&mut edges as &mut dyn FnMut() -> f64, &mut triad]);
     let samples = interleave("mesd/growth", effort.repeats(41, 9), &mut jobs);
+    let of = |size: usize, what: usize| samples[3 * size + what].as_slice();
+    let (edges, triad) = (&samples[3 * SIDES.len()], &samples[3 * SIDES.len() + 1]);
 
     let mut rows = Vec::new();
     let mut points = Vec::new();
-    for ((times, rings, around), pair) in SIZES.into_iter().zip(samples.chunks(2)) {
-        let [ours, plain] = [0, 1].map(|k| Summary::of(pair[k].iter().copied()));
-        let elements = element_count(rings, around);
-        let case = format!("organ ×{times}");
-        let metric = format!("step per element, {elements} elements");
-        rows.push(Row::new(&case, &metric, ours, "ns").against("plain loop", plain.median));
+    for (size, side) in SIDES.into_iter().enumerate() {
+        let elements = sheet_elements(side);
+        let case = format!("sheet, {elements} elements");
+        let [ours, both, naive] = [0, 1, 2].map(|what| summary(of(size, what)));
+        let row = Row::new(&case, "step per spring and damper", ours, "ns");
+        let row = row.against("plain loop", naive.median);
+        let faster = Row::new(
+            &case,
+            "plain loop over ours",
+            ratio(of(size, 2), of(size, 0)),
+            "",
+        );
+        let threads = Row::new(&case, "the same on two threads", both, "ns");
+        let gain = Row::new(
+            &case,
+            "one thread over two",
+            ratio(of(size, 0), of(size, 1)),
+            "",
+        );
+        let main = size == MAIN;
+        rows.extend([
+            if main { row.at_most(AIM) } else { row },
+            if main {
+                faster.at_least(FASTER)
+            } else {
+                faster
+            },
+            threads.against("one thread", ours.median),
+            if main { gain.at_least(TOGETHER) } else { gain },
+        ]);
         points.push((elements as f64, ours.median * elements as f64));
     }
-    // The ratio is taken within each round, so that a busy moment falls on both.
-    let largest = samples.len() - 2;
-    let ratio = |first: usize| {
-        let pairs = samples[largest + first].iter().zip(&samples[first]);
-        Summary::of(pairs.map(|(large, small)| large / small))
-    };
-    let metric = "step per element, ×300 over ×1";
+    let main = format!("sheet, {} elements", sheet_elements(SIDES[MAIN]));
     rows.push(
-        Row::new("organ growing", metric, ratio(0), "")
-            .against("plain loop", ratio(1).median)
-            .at_most(AIM),
+        Row::new(
+            &main,
+            "Rapier's edges, f64, one sweep, each",
+            summary(edges),
+            "ns",
+        )
+        .against("ours", summary(of(MAIN, 0)).median),
+    );
+    let last = SIDES.len() - 1;
+    let bytes = nets[last].borrow().bytes();
+    let moved = samples_of_bandwidth(of(last, 0), bytes);
+    rows.push(
+        Row::new(
+            "sheet, the largest",
+            "memory moved by the step",
+            moved,
+            "GB/s",
+        )
+        .against("triad", summary(triad).median),
+    );
+    rows.push(
+        Row::new(
+            "sheet growing",
+            "per element, largest over smallest",
+            ratio(of(last, 0), of(0, 0)),
+            "",
+        )
+        .against("plain loop", ratio(of(last, 2), of(0, 2)).median)
+        .at_most(GROWTH),
     );
     let exponent = slope(&points);
     rows.push(
-        Row::single("organ growing", "exponent of the step's time", exponent, "").at_most(EXPONENT),
+        Row::single("sheet growing", "exponent of the step's time", exponent, "").at_most(EXPONENT),
     );
     Ok(rows)
 }
 
-/// Edges of net C on a closed tube.
-fn element_count(rings: usize, around: usize) -> usize {
-    around * (4 * rings - 1)
+/// GB/s, of ns per element and bytes of each.
+fn samples_of_bandwidth(samples: &[f64], bytes: f64) -> Summary {
+    Summary::of(samples.iter().map(|ns| bytes / ns))
+}
+
+/// Organs: shape memory and a father of all come on top.
+fn organs(effort: Effort) -> Result<Vec<Row>> {
+    let (rings, around, kuhn) = KUHN;
+    let mut small = Swinging::new(organ(rings, around)?)?;
+    let large = RefCell::new(Swinging::new(organ(158, 158)?)?);
+    let braced = RefCell::new(Swinging::new(damped(organ(158, 158)?))?);
+    let elements = small.elements;
+    let samples = interleave(
+        "mesd/growth",
+        effort.repeats(41, 9),
+        &mut [
+            &mut || small.ours(None) * small.elements as f64,
+            &mut || large.borrow_mut().ours(None),
+            &mut || large.borrow_mut().naive(),
+            &mut || braced.borrow_mut().ours(None),
+            &mut || braced.borrow_mut().naive(),
+        ],
+    );
+    let case = format!("organ, 113 nodes, {elements} elements");
+    let large_case = format!("organ, {} elements", large.borrow().elements);
+    let row = |metric: &str, what: usize| {
+        Row::new(&large_case, metric, summary(&samples[what]), "ns")
+            .against("plain loop", summary(&samples[what + 1]).median)
+    };
+    Ok(vec![
+        Row::new(&case, "whole step", summary(&samples[0]), "ns")
+            .against("Kuhn 1997, R4400, Indigo", kuhn),
+        row("step per spring, shape memory, a father", 1),
+        row("the same with dampers", 3),
+    ])
 }
 
 /// Slope of ln y over ln x, by least squares.
@@ -117,125 +208,18 @@ fn slope(points: &[(f64, f64)]) -> f64 {
     covariance / logs.iter().map(|p| (p.0 - x) * (p.0 - x)).sum::<f64>()
 }
 
-/// An organ that swings, in the engine and plainly.
-struct Swinging {
-    net: Net,
-    start: Nodes,
-    nodes: Nodes,
-    plain: Plain,
-    h: f64,
-    steps: usize,
-}
-
-impl Swinging {
-    fn new(rings: usize, around: usize) -> Result<Self> {
-        let shape = TubeShape {
-            path: vec![DVec3::X * -0.045, DVec3::ZERO, DVec3::X * 0.045],
-            radii: vec![[0.017, 0.016]],
-            up: DVec3::Y,
-            rings,
-            around,
-        };
-        let parts = primitive::organ(&shape.organ()?, &MATERIAL);
-        let built: Vec<[u32; 2]> = parts.elements.iter().map(|e| e.nodes).collect();
-        let net = Net::new(parts)?;
-        let elements = net.element_count();
-        if elements != element_count(rings, around) {
-            bail!("an organ of {rings} × {around} nodes has {elements} elements");
-        }
-        let mut start = net.rest().clone();
-        for (position, velocity) in start.position.iter().zip(&mut start.velocity) {
-            // Waves a few centimetres long, so that every spring is strained.
-            let wave = position.to_array().map(|x| real::sin(200.0 * x));
-            *velocity = DVec3::new(wave[1], wave[2], wave[0]) * 0.01;
-        }
-        let mut swinging = Self {
-            // Half of what is stable.
-            h: 0.5 * net.stable_step(),
-            plain: Plain::new(&net, built)?,
-            nodes: start.clone(),
-            start,
-            steps: WORK.div_ceil(elements),
-            net,
-        };
-        swinging.compare()?;
-        Ok(swinging)
-    }
-
-    /// The naive loop must do the same.
-    fn compare(&mut self) -> Result<()> {
-        self.plain.copy_from(&self.start);
-        for _ in 0..COMPARED {
-            if !step(&self.net, &mut self.nodes, self.h) {
-                bail!("the organ left the world");
-            }
-            self.plain.step(self.h);
-        }
-        let [_, position] = self.plain.apart(&self.nodes);
-        if position > 1e-9 {
-            bail!("after {COMPARED} steps, engine and naive loop lie {position} m apart");
-        }
-        Ok(())
-    }
-
-    /// A sample of the engine and one of the naive loop: ns per element and step.
-    fn split(&mut self) -> (impl FnMut() -> f64, impl FnMut() -> f64) {
-        let Self {
-            net,
-            start,
-            nodes,
-            plain,
-            h,
-            steps,
-        } = self;
-        let (h, steps) = (*h, *steps);
-        let per_element = 1e9 / (steps * net.element_count()) as f64;
-        let begin: &Nodes = start;
-        let ours = move || {
-            nodes.copy_from(begin);
-            // Not counted: it fetches everything into the cache, as far as there is room.
-            step(net, nodes, h);
-            let mut sound = true;
-            let seconds = time(|| (0..steps).for_each(|_| sound &= step(net, nodes, h)));
-            debug_assert!(sound);
-            seconds * per_element
-        };
-        let naive = move || {
-            plain.copy_from(begin);
-            plain.step(h);
-            time(|| (0..steps).for_each(|_| plain.step(h))) * per_element
-        };
-        (ours, naive)
-    }
-}
-
-fn step(net: &Net, nodes: &mut Nodes, h: f64) -> bool {
-    let field = Field {
-        time: 0.0,
-        gravity: DVec3::ZERO,
-    };
-    net.force(nodes, &field);
-    net.plan(nodes, h);
-    net.advance(nodes, h)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn the_sizes_are_what_they_are_called() {
-        for (times, rings, around) in SIZES {
-            let ratio = element_count(rings, around) as f64 / (756 * times) as f64;
-            assert!((ratio - 1.0).abs() < 0.005, "{ratio}");
+        for (side, wanted) in SIDES.into_iter().zip([1e3, 1e4, 1e5, 1e6]) {
+            let ratio = sheet_elements(side) as f64 / wanted;
+            assert!((ratio - 1.0).abs() < 0.06, "{ratio}");
         }
-    }
-
-    #[test]
-    fn engine_and_naive_loop_agree_on_the_smaller_nets() {
-        for (_, rings, around) in &SIZES[..2] {
-            Swinging::new(*rings, *around).unwrap();
-        }
+        let net = organ(KUHN.0, KUHN.1).unwrap();
+        assert_eq!((net.nodes.len(), net.elements.len()), (113, 430));
     }
 
     #[test]

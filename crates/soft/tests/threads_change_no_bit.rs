@@ -17,7 +17,7 @@ fn organ_with_everything() -> Net {
         gravity: true,
         ..MATERIAL
     };
-    let mut parts = organ(67, 71, &material).parts();
+    let mut parts = organ(95, 91, &material).parts();
     let dampers: Vec<Element> = parts
         .elements
         .iter()

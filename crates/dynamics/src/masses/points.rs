@@ -11,6 +11,9 @@ use trocar_math::{Four, f64x4, four::LANES};
 /// Points that a thread takes at once, at least: some microseconds of work.
 const SPAN: usize = 2048;
 
+/// Fewer points than this are not worth a second thread: they move in the time it takes to call one.
+const WORTH_A_CREW: usize = 8192;
+
 /// There are never more spans: they stand on the stack.
 const MOST_SPANS: usize = 64;
 
@@ -33,7 +36,7 @@ fn spread(
     work: impl Fn(usize, &mut [DVec3], &mut [DVec3]) -> bool + Sync,
 ) -> bool {
     let size = SPAN.max(a.len().div_ceil(MOST_SPANS));
-    let Some(crew) = crew.filter(|c| c.threads() > 1 && a.len() > size) else {
+    let Some(crew) = crew.filter(|c| c.threads() > 1 && a.len() >= WORTH_A_CREW) else {
         return work(frames, a, b);
     };
     let count = a.len().div_ceil(size);
