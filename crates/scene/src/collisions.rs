@@ -41,6 +41,9 @@ const DOZE: f64 = 0.5;
 /// So many pairs are handed to a thread at once. The cut shows in nothing but time.
 const CHUNK: usize = 256;
 
+/// Substeps never grow more than this at once, whatever a snapshot says.
+const MOST_GROWTH: f64 = 1000.0;
+
 /// Which point of contact it is: colliders, parts, features.
 pub type Key = ([u32; 2], [u32; 2], [u32; 2]);
 
@@ -53,6 +56,18 @@ pub struct Given {
     pub at: DVec3,
     /// Impulses of `aim` and of `correct`, N·s.
     pub impulses: [DVec3; 2],
+    /// How long the substep was, s: a weight presses for as long as it is.
+    pub h: f64,
+}
+
+impl Given {
+    /// How many times as long as its own a substep of `h` seconds is.
+    fn growth(&self, h: f64) -> f64 {
+        match self.h > 0.0 {
+            true => (h / self.h).min(MOST_GROWTH),
+            false => 1.0,
+        }
+    }
 }
 
 /// How a body rests.
@@ -137,6 +152,8 @@ pub struct Collisions {
     borne: Vec<bool>,
     /// Memory for [`keep`](Self::keep).
     spare: Vec<Given>,
+    /// Length of the substep, s.
+    h: f64,
 }
 
 impl Collisions {
@@ -178,6 +195,7 @@ impl Collisions {
             near: Vec::new(),
             borne: Vec::new(),
             spare: Vec::new(),
+            h: 0.0,
         })
     }
 
@@ -232,6 +250,7 @@ impl Collisions {
             self.sense(model, &share, h, crew, by == Stir::Brisk);
             self.rouse(model, &share, h);
         }
+        self.h = h;
         self.collect(model, &share, crew);
     }
 
@@ -440,7 +459,7 @@ impl Collisions {
                 .take_while(|w| (w.key.0, w.key.1) == (pair, part));
             for given in same {
                 old = &old[1..];
-                pass_on(given, list, keys, points);
+                pass_on(given, self.h, list, keys, points);
             }
         }
     }
@@ -457,6 +476,7 @@ impl Collisions {
             && warm.iter().all(|given| {
                 given.key.0.iter().all(|c| (*c as usize) < known)
                     && given.at.is_finite()
+                    && (0.0..=1e3).contains(&given.h)
                     && given.impulses.iter().all(|i| i.length() <= most)
             })
             && rest.len() == self.rest.len()
@@ -479,6 +499,7 @@ impl Collisions {
                 key: *key,
                 at: c.seat,
                 impulses: [c.impulse, c.relief],
+                h: self.h,
             });
         }
         kept.extend(old);
@@ -675,15 +696,16 @@ fn is_awake(model: &Model, bodies: MatterId, rest: &[Rest], collider: u32) -> bo
     }
 }
 
-/// Gives an impulse of the last substep to the point that goes on, or, if it is gone, to the nearest one: a face that turns
+/// Gives an impulse of the last substep to the point that goes on in this one of `h` seconds, or, if it is gone, to the nearest one: a face that turns
 /// a little has other corners, but bears the same weight.
-fn pass_on(given: &Given, list: &mut [BodyContact], keys: &[Key], points: &[Point]) {
+fn pass_on(given: &Given, h: f64, list: &mut [BodyContact], keys: &[Key], points: &[Point]) {
     let to = keys.iter().position(|k| *k == given.key).or_else(|| {
         let distance = |k: &usize| points[*k].a.distance_squared(given.at);
         (0..points.len()).min_by(|i, j| distance(i).total_cmp(&distance(j)))
     });
     if let Some(to) = to {
-        list[to].impulse += given.impulses[0];
-        list[to].relief += given.impulses[1];
+        let growth = given.growth(h);
+        list[to].impulse += given.impulses[0] * growth;
+        list[to].relief += given.impulses[1] * growth;
     }
 }

@@ -141,6 +141,8 @@ pub struct Group {
     pub version: u64,
     /// Substeps that were halved in this step because joints could not be solved.
     pub halvings: u32,
+    /// Joints that were given up in this step, by their index in the model: they contradict each other.
+    pub lost: Vec<u32>,
     /// Where its rigid bodies touch.
     pub collisions: Option<Collisions>,
     /// Force at each instrument's tip, N, summed over the step.
@@ -230,6 +232,7 @@ impl Group {
             joint_index,
             version: 0,
             halvings: 0,
+            lost: Vec::new(),
             collisions: Collisions::new(model).filter(|_| model.bodies.is_some_and(within)),
             reactions: vec![DVec3::ZERO; model.tools.len()],
             clock: Clock::start(),
@@ -368,6 +371,7 @@ impl Group {
         self.correct = self.aim;
         self.fallen.clear();
         self.halvings = 0;
+        self.lost.clear();
         self.clock = Clock::start();
         if self.skins.is_empty() {
             return;
@@ -817,6 +821,15 @@ impl Group {
             return Err(outcome.error);
         }
         worst(&mut self.aim, &outcome);
+        let Self {
+            lost, joint_index, ..
+        } = self;
+        self.workspace.see_lost(|joint| {
+            let joint = joint_index[joint as usize] as u32;
+            if !lost.contains(&joint) {
+                lost.push(joint);
+            }
+        });
         self.warm.clear();
         let found = self.keys.iter().zip(&self.contacts);
         self.warm.extend(found.map(|(key, contact)| Warm {

@@ -114,6 +114,8 @@ pub struct StepReport {
     pub substeps: u32,
     /// Substeps that were halved because their joints could not be solved.
     pub halvings: u32,
+    /// Joints that were given up because they contradict each other, by their index in the model.
+    pub lost_joints: Vec<u32>,
     /// Contacts in the last substep.
     pub contacts: usize,
     /// The worst outcome of `aim`: error in m.

@@ -468,6 +468,7 @@ impl Simulation {
         report.substeps = 0;
         report.halvings = 0;
         report.contacts = 0;
+        report.lost_joints.clear();
         report.aim = trocar_dynamics::Outcome {
             converged: true,
             ..Default::default()
@@ -485,8 +486,10 @@ impl Simulation {
                 all.converged &= one.converged;
                 all.redundant += one.redundant;
                 all.failed |= one.failed;
+                all.wild |= one.wild;
             }
             report.halvings += group.halvings;
+            report.lost_joints.extend_from_slice(&group.lost);
         }
     }
 

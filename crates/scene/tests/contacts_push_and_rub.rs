@@ -783,6 +783,31 @@ fn what_trembles_wakes_nobody_behind_what_it_touches() {
     assert!((0.02..0.05).contains(&fastest), "{fastest}");
 }
 
+/// A weight presses for as long as the substep is: what contacts start from grows and shrinks with it. A tower of which all knew
+/// what they bore still knows when steps become shorter or longer.
+#[test]
+fn a_tower_does_not_notice_that_steps_change() {
+    let mut text = world("step = 0.004\nsleep = false");
+    floor(&mut text, "");
+    for k in 0..10 {
+        let y = 0.05 + 0.1 * f64::from(k);
+        cube(&mut text, &format!("box {k}"), DVec3::new(0.0, y, 0.0));
+    }
+    let mut rig = Rig::new(&text);
+    rig.run(2.0);
+    for dt in [0.001, 0.004, 0.002] {
+        rig.input.dt = dt;
+        let mut fastest = 0.0_f64;
+        rig.watch(5.0 * dt, |rig, _| {
+            for name in names(10) {
+                fastest = fastest.max(rig.velocity(&name).length());
+            }
+        });
+        assert!(fastest < 4e-5, "{fastest} m/s after steps of {dt} s began");
+        rig.run(0.5);
+    }
+}
+
 /// Nothing but what bears it brings a body to rest: two of them float slowly, one alone and two that push each other.
 #[test]
 fn what_floats_slowly_floats_on() {

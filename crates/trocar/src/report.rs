@@ -19,6 +19,11 @@ pub struct Gathered {
     unconverged: u64,
     worst_aim: f64,
     worst_correct: f64,
+    halvings: u64,
+    wild: u64,
+    most_redundant: u32,
+    /// Of each joint that was given up: in how many steps.
+    lost: BTreeMap<u32, u64>,
 }
 
 /// µs at three quantiles.
@@ -35,6 +40,13 @@ struct JointEntry<'a> {
     name: &'a str,
     #[serde(flatten)]
     force: JointForce,
+}
+
+/// A joint that contradicts others, and in how many steps it was given up for that.
+#[derive(Serialize)]
+struct LostEntry {
+    name: String,
+    steps: u64,
 }
 
 #[derive(Serialize)]
@@ -55,6 +67,10 @@ struct Document<'a> {
     steps_not_converged: u64,
     worst_position_error_metres: f64,
     worst_velocity_error: f64,
+    halved_substeps: u64,
+    steps_with_wild_joints: u64,
+    redundant_rows: u32,
+    lost_joints: Vec<LostEntry>,
     joints: Vec<JointEntry<'a>>,
     events: &'a [Event],
     final_hash: String,
@@ -77,6 +93,12 @@ impl Gathered {
         self.unconverged += u64::from(!(report.aim.converged && report.correct.converged));
         self.worst_aim = self.worst_aim.max(report.aim.error);
         self.worst_correct = self.worst_correct.max(report.correct.error);
+        self.halvings += u64::from(report.halvings);
+        self.wild += u64::from(report.aim.wild);
+        self.most_redundant = self.most_redundant.max(report.aim.redundant);
+        for joint in &report.lost_joints {
+            *self.lost.entry(*joint).or_default() += 1;
+        }
     }
 
     /// What happened.
@@ -103,6 +125,20 @@ impl Gathered {
         let mut values: Vec<f64> = self.samples.iter().map(|s| f64::from(s[column])).collect();
         values.sort_by(f64::total_cmp);
         values
+    }
+
+    fn lost_joints(&self, simulation: &Simulation) -> Vec<LostEntry> {
+        let names = &simulation.model().joint_names;
+        let name = |joint: u32| match names.get(joint as usize) {
+            Some(name) if !name.is_empty() => name.clone(),
+            _ => format!("joint {}", joint + 1),
+        };
+        let lost = self.lost.iter();
+        lost.map(|(joint, steps)| LostEntry {
+            name: name(*joint),
+            steps: *steps,
+        })
+        .collect()
     }
 
     /// The document.
@@ -143,6 +179,10 @@ impl Gathered {
             steps_not_converged: self.unconverged,
             worst_position_error_metres: self.worst_aim,
             worst_velocity_error: self.worst_correct,
+            halved_substeps: self.halvings,
+            steps_with_wild_joints: self.wild,
+            redundant_rows: self.most_redundant,
+            lost_joints: self.lost_joints(simulation),
             joints: joints(simulation),
             events: &self.events,
             final_hash: format!("{:016x}", simulation.hash()),

@@ -1,6 +1,11 @@
 //! What guards a solve: joints do no work, and what seems to is not believed.
 
-use super::{Level, Outcome, Workspace, component::Component, plan::What, plan_ends};
+use super::{
+    Level, Outcome, Workspace,
+    component::Component,
+    plan::{Owner, What},
+    plan_ends,
+};
 use glam::DVec3;
 
 /// Joints that give bodies more than this part of the energy they have in one substep have been solved wrongly.
@@ -19,6 +24,22 @@ impl Workspace {
         for component in &mut self.plan.components {
             component.lost = false;
             component.allowed = None;
+        }
+    }
+
+    /// Shows every joint that the last substep had to give up: its component led nowhere. One that comes of several base joints is
+    /// shown more than once.
+    pub fn see_lost(&self, mut see: impl FnMut(u32)) {
+        let lost = self.plan.components.iter().filter(|c| c.lost);
+        for b in lost.flat_map(|c| &c.blocks) {
+            let What::Bases(first, count) = self.plan.blocks[*b as usize].what else {
+                continue;
+            };
+            for owner in &self.plan.owners[first as usize..first as usize + count as usize] {
+                if let Owner::Base { joint, .. } = owner {
+                    see(*joint);
+                }
+            }
         }
     }
 
