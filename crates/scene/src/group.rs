@@ -824,7 +824,7 @@ impl Group {
         let Self {
             lost, joint_index, ..
         } = self;
-        self.workspace.see_lost(|joint| {
+        self.solver.see_lost(|joint| {
             let joint = joint_index[joint as usize] as u32;
             if !lost.contains(&joint) {
                 lost.push(joint);

@@ -163,6 +163,13 @@ impl Solver {
         self.forest.is_ready(cast, bonds.joints, touches, budget)
     }
 
+    /// Tells the joints that the last [`aim`] gave up.
+    pub fn see_lost(&self, see: impl FnMut(u32)) {
+        // Trees that lead nowhere are left to the general way before anything is given up.
+        let room = if self.apart { &self.rest } else { &self.whole };
+        room.see_lost(see);
+    }
+
     /// The room in which all but the trees is solved, if they are solved apart, or all.
     fn room(&mut self, apart: bool) -> &mut Workspace {
         if apart {
