@@ -481,6 +481,10 @@ impl Collisions {
             })
             && rest.len() == self.rest.len()
             && rest.iter().all(|r| (0.0..1e12).contains(&r.calm))
+            && rest
+                .iter()
+                .zip(&self.busy)
+                .all(|(r, busy)| !(r.asleep && *busy))
     }
 
     /// Keeps the impulses found for the next substep, and of what sleeps those it fell asleep with: when it wakes, it bears what it

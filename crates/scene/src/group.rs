@@ -818,6 +818,7 @@ impl Group {
                     nodes.spin.clone_from(&kept.1);
                 }
             }
+            self.aim.wild |= outcome.wild;
             return Err(outcome.error);
         }
         worst(&mut self.aim, &outcome);
@@ -825,11 +826,11 @@ impl Group {
             lost, joint_index, ..
         } = self;
         self.solver.see_lost(|joint| {
-            let joint = joint_index[joint as usize] as u32;
-            if !lost.contains(&joint) {
-                lost.push(joint);
-            }
+            lost.push(joint_index[joint as usize] as u32);
         });
+        // One that comes of several base joints is shown more than once, and so is what is lost in many substeps.
+        lost.sort_unstable();
+        lost.dedup();
         self.warm.clear();
         let found = self.keys.iter().zip(&self.contacts);
         self.warm.extend(found.map(|(key, contact)| Warm {
@@ -951,6 +952,9 @@ impl Group {
         }
         if let Some(collisions) = &mut self.collisions {
             collisions.warm.clear();
+            for contact in &mut collisions.list {
+                (contact.impulse, contact.relief) = (DVec3::ZERO, DVec3::ZERO);
+            }
         }
         if !self.fallen.contains(&m) {
             self.fallen.push(m);

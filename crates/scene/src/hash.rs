@@ -49,6 +49,7 @@ impl Simulation {
             for joint in &group.joints {
                 hash.numbers(&joint.memory.impulses);
                 hash.numbers(&joint.memory.feet);
+                hash.number(joint.memory.h);
                 joint.memory.controls.iter().for_each(|c| hash.numbers(c));
             }
             if let Some(collisions) = &group.collisions {
@@ -59,6 +60,7 @@ impl Simulation {
                     }
                     hash.vectors(&given.impulses);
                     hash.vectors(&[given.at]);
+                    hash.number(given.h);
                 }
                 for rest in &collisions.rest {
                     hash.number(rest.calm);

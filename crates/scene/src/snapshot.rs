@@ -12,7 +12,7 @@ use trocar_collide::patch::Side;
 use trocar_dynamics::{Local, Nodes, State, TieKind, joint::Memory};
 use trocar_tools::{EndoscopeHandle, Grip, Handle, grasper::PARTS, grip::Hold};
 
-const MAGIC: &[u8; 8] = b"TROCSNP5";
+const MAGIC: &[u8; 8] = b"TROCSNP6";
 
 /// No grip bears more than this, N.
 const MAX_FORCE: f64 = 1e6;

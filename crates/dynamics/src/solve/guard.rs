@@ -5,6 +5,7 @@ use super::{
     component::Component,
     plan::{Owner, What},
     plan_ends,
+    round::{MOST_HALVINGS, MOST_ROUNDS},
 };
 use glam::DVec3;
 
@@ -239,7 +240,10 @@ impl Workspace {
             let torn = p.gave_way || self.press.is_shared() || !self.contacts.is_empty();
             let astray = beyond(tolerance) && (!torn || beyond(2.0 * p.first));
             p.settled = !beyond(tolerance);
-            let failed = astray && !outcome.converged && (!sweeps || beyond(p.first));
+            // Where the budget ended the rounds, what they have is taken; a shorter substep would cost more of them.
+            let led_nowhere = p.rounds >= MOST_ROUNDS || p.halvings >= MOST_HALVINGS;
+            let failed =
+                astray && !outcome.converged && (beyond(p.first) || (!sweeps && led_nowhere));
             outcome.failed |= failed;
             if let Level::Position(h) = level {
                 // Joints do no work. Where they seem to, the rounds have found another way to put the points together than

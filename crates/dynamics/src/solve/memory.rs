@@ -205,6 +205,7 @@ impl Workspace {
                     let drive = usize::from(matches!(block.what, What::Drive(_)));
                     let place = joint.rows() + 2 * c + drive;
                     joint.memory.impulses[place] = plan.impulse[block.row];
+                    joint.memory.h = h;
                     let value = knob.dial.value(movers, When::Ahead, knob.value);
                     joint.memory.controls[c] = [value, knob.memory[1], knob.memory[2]];
                 }

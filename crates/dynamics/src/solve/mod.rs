@@ -159,6 +159,10 @@ impl Solver {
     ) -> bool {
         if self.forest.update(cast, bonds) {
             self.rest.apart.clone_from(&self.forest.joints);
+            // The room for all is made now: when something touches a tree in the middle of an operation, it is there.
+            self.whole.begin(cast, bonds, Level::Velocity);
+            self.whole
+                .start_rounds(Level::Velocity, budget.method, false);
         }
         self.forest.is_ready(cast, bonds.joints, touches, budget)
     }
@@ -421,7 +425,13 @@ pub fn rebound(
     budget: &Budget,
     solver: &mut Solver,
 ) -> u32 {
-    let apart = solver.choose(cast, bonds, touches, budget);
+    // Blows halve no substep; trees that nothing touches have no part in them.
+    let patient = Budget {
+        may_fail: true,
+        before: f64::INFINITY,
+        ..*budget
+    };
+    let apart = solver.choose(cast, bonds, touches, &patient);
     let workspace = solver.room(apart);
     workspace.forget();
     let mut passes = 0;

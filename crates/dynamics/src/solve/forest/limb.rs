@@ -117,7 +117,6 @@ impl Course {
     #[inline]
     pub fn finish(&mut self, body: &Body) {
         self.orientation = self.orientation.normalize();
-        self.velocity = body.drift + self.due[0] * body.light;
         self.spin = body.spin + body.nimble * self.due[1];
         self.last_spin = self.spun(body, body.inertia * body.spin + self.due[1]);
     }

@@ -10,7 +10,7 @@ use super::{
     },
     limb::{Body, Change, Course, Hold, Limb, NONE, Pivot, cross_times},
 };
-use crate::{Cast, Joint, MatterId, Nodes, Point};
+use crate::{Cast, Joint, MatterId, Nodes, Point, Turning};
 use glam::{DMat3, DVec3};
 use trocar_math::rotation::outer;
 
@@ -37,7 +37,6 @@ pub struct Tree {
     /// True if bonds pull along mean arms, at the start and once more at the end of the substep.
     mean: bool,
     again: bool,
-    rounds: u32,
 }
 
 impl Tree {
@@ -78,6 +77,7 @@ impl Tree {
                 && masses.mass()[i] == body.mass
                 && rigid.inertia == Some(body.moments)
                 && rigid.damping == 0.0
+                && rigid.turning == Turning::Momentum
                 && nodes.torque[i] == DVec3::ZERO
                 && joint.is_none_or(|j| j.strength.is_infinite())
         })
@@ -94,19 +94,23 @@ impl Tree {
         self.begin(cast, joints, h);
         let mut outcome = Outcome::default();
         let (mut last, mut best, mut halvings) = (f64::INFINITY, f64::INFINITY, 0);
-        self.rounds = 0;
+        let (mut rounds, mut first) = (0, f64::INFINITY);
+        let most = MOST_ROUNDS.min(budget.iterations);
         loop {
             let error = self.look(h);
             best = error.min(best);
             outcome.converged = error <= budget.position;
             outcome.error = error;
-            if outcome.converged || self.rounds >= MOST_ROUNDS || halvings >= MOST_HALVINGS {
+            if outcome.converged || rounds >= most || halvings >= MOST_HALVINGS {
                 break;
             }
-            self.rounds += 1;
+            if rounds == 0 {
+                first = error;
+            }
+            rounds += 1;
             outcome.iterations += 1;
             let worse = error.is_nan() || error >= last;
-            if worse && self.rounds > 1 {
+            if worse && rounds > 1 {
                 halvings += 1;
                 self.take_back_half();
                 continue;
@@ -114,13 +118,13 @@ impl Tree {
             halvings = 0;
             // A matrix that would take more than two further rounds is old: things have turned since.
             let pace = error / last;
-            if self.rounds == 1 || error * pace * pace > budget.position {
+            if rounds == 1 || error * pace * pace > budget.position {
                 self.weigh();
                 if self.mean {
                     self.stiffen(h);
                 }
                 // Far from the solution the mean arms on both sides are the better guess: they are a secant, not a tangent.
-                if self.mean && self.rounds == 1 {
+                if self.mean && rounds == 1 {
                     self.factorise();
                 } else {
                     self.factorise_exactly(h);
@@ -129,8 +133,12 @@ impl Tree {
             last = error;
             self.solve(1.0 / h);
         }
-        outcome.failed = !outcome.converged;
+        // Where the budget ended the rounds, what they have is taken; a shorter substep would cost more of them.
+        let stopped = rounds < MOST_ROUNDS && halvings < MOST_HALVINGS && outcome.error <= first;
+        outcome.failed = !outcome.converged && !stopped;
         self.finish();
+        // Impulses that are not right must not be given twice.
+        self.again = self.mean && outcome.converged;
         outcome.wild = self.is_wild(h);
         outcome.refused = outcome.failed || outcome.wild;
         if outcome.refused {
@@ -354,7 +362,6 @@ impl Tree {
         for (course, body) in self.courses.iter_mut().zip(&self.bodies) {
             course.finish(body);
         }
-        self.again = self.mean;
     }
 
     /// True if the solution is another way than the bodies would take: joints do no work.
@@ -406,8 +413,7 @@ impl Tree {
     /// Makes velocities right at the end of the substep (B27), after what bonds pulled with along mean arms has been given once
     /// more.
     pub fn correct(&mut self, cast: &mut Cast<'_>, budget: &Budget) -> Outcome {
-        let nodes = &mut cast.nodes[cast.slot[self.matter.index()] as usize];
-        self.read_velocities(nodes);
+        self.read_velocities(&cast.nodes[cast.slot[self.matter.index()] as usize]);
         let still = self.root.as_ref().map(|(matter, point)| {
             let share = &cast.nodes[cast.slot[matter.index()] as usize];
             let spin = share.spin.get(point.node as usize).copied();
@@ -418,7 +424,7 @@ impl Tree {
         });
         let (speed, spin) = still.unwrap_or_default();
         self.led = speed;
-        let outcome = if budget.correct {
+        let mut outcome = if budget.correct {
             self.make_even(budget.velocity)
         } else {
             Outcome {
@@ -426,7 +432,9 @@ impl Tree {
                 ..Outcome::default()
             }
         };
-        if !self.is_thrown(speed, spin) {
+        if self.is_thrown(speed, spin) {
+            outcome.converged = false;
+        } else {
             let nodes = &mut cast.nodes[cast.slot[self.matter.index()] as usize];
             for (limb, course) in self.limbs.iter().zip(&self.courses) {
                 nodes.velocity[limb.node as usize] = course.velocity;
