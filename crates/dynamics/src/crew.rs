@@ -14,6 +14,18 @@ use std::{
 /// between two stages that are shared. To wake a thread costs some 50 µs, which is more than most stages.
 const SPINS: u32 = 20_000;
 
+/// How many of `count` items to put into a part, so that there are parts of about `size`, at most `most` (≥ 2) of them, and as many for the
+/// one of two threads as for the other. At least 1.
+pub fn even_share(count: usize, size: usize, most: usize) -> usize {
+    let parts = count.div_ceil(size.max(1)).min(most);
+    let parts = if parts > 1 {
+        parts.next_multiple_of(2)
+    } else {
+        1
+    };
+    count.div_ceil(parts.min(most)).max(1)
+}
+
 /// A job: called with every index below `count`, by whichever thread is free.
 #[derive(Clone, Copy)]
 struct Job {
@@ -258,6 +270,16 @@ fn help(shared: &Shared) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn shares_are_even_for_two() {
+        for count in [0, 1, 2047, 2048, 2049, 25_000, 250_000] {
+            let share = even_share(count, 2048, 64);
+            let parts = count.div_ceil(share);
+            assert!(parts <= 64 && (parts <= 1 || parts % 2 == 0), "{count}");
+            assert!(count < 4096 || (1024..=4096).contains(&share), "{count}");
+        }
+    }
 
     #[test]
     fn every_item_is_worked_on_once_by_any_number_of_threads() {

@@ -4,7 +4,7 @@
 //! [`Masses::next_point`], operation by operation: what was previewed is what comes, to the last bit.
 
 use super::{Carrier, Masses, WORLD_RADIUS};
-use crate::{Crew, Nodes};
+use crate::{Crew, Nodes, crew::even_share};
 use glam::DVec3;
 use trocar_math::{Four, f64x4, four::LANES};
 
@@ -35,7 +35,7 @@ fn spread(
     crew: Option<&Crew>,
     work: impl Fn(usize, &mut [DVec3], &mut [DVec3]) -> bool + Sync,
 ) -> bool {
-    let size = SPAN.max(a.len().div_ceil(MOST_SPANS));
+    let size = even_share(a.len(), SPAN, MOST_SPANS);
     let Some(crew) = crew.filter(|c| c.threads() > 1 && a.len() >= WORTH_A_CREW) else {
         return work(frames, a, b);
     };

@@ -78,7 +78,7 @@ struct Seen {
 impl Schedule {
     /// Of the elements of a net with `nodes` nodes.
     pub fn new(nodes: usize, links: &Links) -> Self {
-        let chunk = CHUNK.max(nodes.div_ceil(MOST_CHUNKS));
+        let chunk = trocar_dynamics::crew::even_share(nodes, CHUNK, MOST_CHUNKS);
         let mut schedule = Self {
             chunk,
             has_dampers: links.laws.iter().any(|l| l.input == Input::Velocity),
