@@ -364,10 +364,7 @@ impl Group {
     /// Which triangles instruments and bodies may touch in this step.
     pub fn gather(&mut self, stage: &Stage<'_>) {
         self.reactions.fill(DVec3::ZERO);
-        self.aim = Outcome {
-            converged: true,
-            ..Outcome::default()
-        };
+        self.aim = Outcome::RIGHT;
         self.correct = self.aim;
         self.fallen.clear();
         self.halvings = 0;

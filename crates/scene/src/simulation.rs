@@ -469,10 +469,7 @@ impl Simulation {
         report.halvings = 0;
         report.contacts = 0;
         report.lost_joints.clear();
-        report.aim = trocar_dynamics::Outcome {
-            converged: true,
-            ..Default::default()
-        };
+        report.aim = trocar_dynamics::Outcome::RIGHT;
         report.correct = report.aim;
         for group in &self.groups {
             report.substeps = report.substeps.max(group.substep_count());
@@ -481,12 +478,7 @@ impl Simulation {
                 (&mut report.aim, &group.aim),
                 (&mut report.correct, &group.correct),
             ] {
-                all.iterations = all.iterations.max(one.iterations);
-                all.error = all.error.max(one.error);
-                all.converged &= one.converged;
-                all.redundant += one.redundant;
-                all.failed |= one.failed;
-                all.wild |= one.wild;
+                all.join(one);
             }
             report.halvings += group.halvings;
             report.lost_joints.extend_from_slice(&group.lost);

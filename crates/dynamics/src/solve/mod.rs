@@ -125,8 +125,19 @@ const LAST_ROUNDS: u32 = 8;
 const SAME: f64 = 0.05;
 
 impl Outcome {
+    /// What comes of nothing to solve: all is right.
+    pub const RIGHT: Self = Self {
+        iterations: 0,
+        error: 0.0,
+        converged: true,
+        redundant: 0,
+        failed: false,
+        wild: false,
+        refused: false,
+    };
+
     /// Takes in what came of another part of the same solve.
-    fn join(&mut self, other: &Self) {
+    pub fn join(&mut self, other: &Self) {
         self.iterations = self.iterations.max(other.iterations);
         self.error = self.error.max(other.error);
         self.converged &= other.converged;
@@ -396,10 +407,7 @@ pub fn correct(
     budget: &Budget,
     solver: &mut Solver,
 ) -> Outcome {
-    let mut outcome = Outcome {
-        converged: true,
-        ..Outcome::default()
-    };
+    let mut outcome = Outcome::RIGHT;
     if solver.apart {
         outcome = solver.forest.correct(cast, budget);
     }

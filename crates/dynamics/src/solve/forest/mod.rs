@@ -87,10 +87,7 @@ impl Forest {
         h: f64,
         budget: &Budget,
     ) -> Outcome {
-        let mut all = Outcome {
-            converged: true,
-            ..Outcome::default()
-        };
+        let mut all = Outcome::RIGHT;
         for tree in &mut self.trees {
             all.join(&tree.aim(cast, joints, h, budget));
         }
@@ -106,10 +103,7 @@ impl Forest {
 
     /// Makes the velocities of all trees right.
     pub fn correct(&mut self, cast: &mut Cast<'_>, budget: &Budget) -> Outcome {
-        let mut all = Outcome {
-            converged: true,
-            ..Outcome::default()
-        };
+        let mut all = Outcome::RIGHT;
         for tree in &mut self.trees {
             all.join(&tree.correct(cast, budget));
         }

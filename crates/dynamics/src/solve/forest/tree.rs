@@ -427,10 +427,7 @@ impl Tree {
         let mut outcome = if budget.correct {
             self.make_even(budget.velocity)
         } else {
-            Outcome {
-                converged: true,
-                ..Outcome::default()
-            }
+            Outcome::RIGHT
         };
         if self.is_thrown(speed, spin) {
             outcome.converged = false;
