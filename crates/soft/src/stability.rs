@@ -33,7 +33,7 @@ pub struct StepBounds {
     /// The exact bound for small motion about rest, from the stiffest mode and the integrators of the nets.
     pub exact: f64,
     /// A bound that holds in every configuration: linear springs of any direction; quadratic ones up to twice their
-    /// rest length, quadratic memory up to a centimetre; fathers as they are at rest.
+    /// rest length and at least a centimetre, quadratic memory up to a centimetre; fathers as they are at rest.
     pub safe: f64,
     /// The author's own estimate (3.96), a node at a time.
     pub kuhn: f64,
@@ -72,8 +72,7 @@ fn node_stiffness(net: &Net) -> Vec<f64> {
     let mut sum: Vec<f64> = (0..net.masses().len())
         .map(|i| match net.memory_base() {
             element::Base::Linear => net.memory(i),
-            // Judged at a displacement of a centimetre, about the depth an instrument presses in.
-            element::Base::Quadratic => 2.0 * net.memory(i) * 0.01,
+            element::Base::Quadratic => 2.0 * net.memory(i) * element::LEAST_REACH,
         })
         .collect();
     for (ends, input, stiffness) in net.slopes() {

@@ -3,6 +3,9 @@
 use super::{Pieces, Plastic};
 use serde::{Deserialize, Serialize};
 
+/// The stretch, m, up to which quadratic forces are judged at least: a centimetre, about the depth an instrument presses in.
+pub(crate) const LEAST_REACH: f64 = 0.01;
+
 /// What an element measures between its two nodes (K32).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Input {
@@ -206,8 +209,10 @@ impl Law {
     }
 
     /// Greatest slope of a spring's force, N/m, while its length stays within twice the rest length.
-    /// A quadratic spring has no greatest slope; this is what its stability is judged by.
+    /// A quadratic spring has no greatest slope; this is what its stability is judged by, for a stretch of at least
+    /// [`LEAST_REACH`]: one without a rest length is stretched too.
     pub fn stiffness(&self, rest_length: f64) -> f64 {
+        let rest_length = rest_length.max(LEAST_REACH);
         let (gain, reach) = match &self.pieces {
             Some(pieces) => (
                 pieces.greatest_gain(),
@@ -407,6 +412,19 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn a_quadratic_spring_without_length_is_stiff_too() {
+        let law = Law {
+            gain: [0.5, 2.0],
+            ..Law::spring(300.0).squared()
+        };
+        let most = law.stiffness(0.0);
+        let d = 1e-6;
+        let slope = (law.tension(LEAST_REACH) - law.tension(LEAST_REACH - d)) / d;
+        assert!((slope / most - 1.0).abs() < 1e-3, "{slope} of {most}");
+        assert_eq!(Law::spring(300.0).stiffness(0.0), 300.0);
     }
 
     #[test]
