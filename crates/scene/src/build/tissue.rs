@@ -14,7 +14,7 @@ use crate::{
 };
 use glam::DVec3;
 use std::ops::Range;
-use trocar_dynamics::{Integrator, Lock, MatterId};
+use trocar_dynamics::{Integrator, Lock, Matter, MatterId};
 use trocar_math::{Pose, rotation};
 use trocar_mesh::primitive::{ShapeError, SheetShape, TubeShape};
 use trocar_soft::{Element, Hyper, Material, Net, NetKind, NetParts, NodeFlags, hyper, primitive};
@@ -301,10 +301,33 @@ impl<'a> Draft<'a> {
             self.check
                 .error(&[], e.to_string(), "Correct the tissue's numbers.")
         })?;
+        self.check_ground(&net)?;
         for pair in hypers {
             hyper::mark(pair, matter, &mut net);
         }
         Ok(net)
+    }
+
+    /// The ground lifts what is below it within one substep, and so would throw what starts there.
+    fn check_ground(&self, net: &Net) -> Result<(), SceneError> {
+        // Less than anyone sees; turned tissue that lies on the ground is below it by rounding.
+        const ROUNDING: f64 = 1e-9;
+        let Some(ground) = net.masses().ground() else {
+            return Ok(());
+        };
+        let heights = net.rest().position.iter().map(|p| p.y).enumerate();
+        let below = heights.filter(|(i, y)| *y < ground - ROUNDING && net.masses().can_rise(*i));
+        match below.map(|(_, y)| y).reduce(f64::min) {
+            None => Ok(()),
+            Some(lowest) => Err(self.check.error(
+                &[Key::Name("material"), Key::Name("ground")],
+                format!(
+                    "{} starts below its ground: its lowest free node is at {lowest} m, the ground at {ground} m",
+                    self.name
+                ),
+                "Move the tissue up, lower the ground, or fix the nodes below it.",
+            )),
+        }
     }
 
     /// Moves surface nodes, all at once, and with them the rest lengths of their elements: each stays the same part of how far
