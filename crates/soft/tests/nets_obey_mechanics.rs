@@ -572,3 +572,33 @@ fn a_free_node_inside_bears_its_neighbours_without_being_seen() {
         nodes[0].position[4]
     );
 }
+
+#[test]
+fn the_present_bound_counts_dampers_at_the_speeds_they_have() {
+    // At rest a quadratic damper has no slope at all; the faster its ends, the shorter the substep must be.
+    let net = Net::new(NetParts {
+        points: vec![DVec3::ZERO, DVec3::X],
+        nodes: vec![MassNode::point(0.001); 2],
+        flags: vec![NodeFlags::default(); 2],
+        memory: vec![0.0; 2],
+        elements: vec![Element {
+            nodes: [0, 1],
+            rest_length: 0.0,
+            law: Law::damper(0.5).squared(),
+        }],
+        ..NetParts::default()
+    })
+    .unwrap();
+    let mut moving = [net.rest().clone()];
+    moving[0].velocity = vec![DVec3::Z * 2.0, DVec3::Z * -2.0];
+    let mut gauge = trocar_soft::stability::Gauge::default();
+    let mut bound = |nodes: &mut [Nodes; 1]| gauge.bound(&|_| Some(&net), nodes, &[], &[0], 0.0);
+    let (rest, now) = (bound(&mut [net.rest().clone()]), bound(&mut moving));
+    assert!(now < 0.01 * rest, "{now} {rest}");
+    let speed_after = |h: f64| {
+        let mut nodes = moving.clone();
+        step(&boxed(net.clone()), &mut nodes, &[], &REST, h);
+        nodes[0].velocity[0].length()
+    };
+    assert!(speed_after(now) < 2.0 && speed_after(4.0 * now) > 2.0);
+}
