@@ -434,7 +434,9 @@ impl Masses {
         };
         next.position = nodes.position[z] + self.gained(z, next.position - nodes.position[z]);
         next.velocity = self.gained(z, next.velocity);
-        if let Some(ground) = self.ground {
+        if let Some(ground) = self.ground
+            && self.can_rise(z)
+        {
             stand(ground, &mut next.position, &mut next.velocity, h);
         }
         next.turn = DMat3::from_quat(next.orientation * nodes.orientation[z].conjugate());
@@ -707,7 +709,9 @@ impl Masses {
         let drift = self.drift(nodes, i, velocity, h, scheme);
         let (mut next, mut velocity) =
             self.carried_to(i, nodes.position[i], velocity, drift, h, carrier);
-        if let Some(ground) = self.ground {
+        if let Some(ground) = self.ground
+            && self.can_rise(i)
+        {
             stand(ground, &mut next, &mut velocity, h);
         }
         (next, velocity)
@@ -743,6 +747,16 @@ impl Masses {
                 let gain = self.gains[code as usize];
                 (position + gain * (next - position), gain * velocity)
             }
+        }
+    }
+
+    /// True if the lock of a node lets it move upwards, so that the ground may lift it.
+    #[inline]
+    pub fn can_rise(&self, i: usize) -> bool {
+        match self.gain[i] {
+            0 => true,
+            // A turned lock that holds the vertical leaves the rounding of its frame.
+            code => self.gains[code as usize].y_axis.y > 1e-9,
         }
     }
 

@@ -8,6 +8,7 @@ use crate::{
     parameter::Parameter,
 };
 use glam::DVec3;
+use std::ops::Range;
 use trocar_dynamics::Anchor;
 
 /// Something that is done at a set time.
@@ -89,14 +90,34 @@ pub(crate) fn commands(
 }
 
 impl Simulation {
+    /// Times that belong to a step of `dt` s from now.
+    fn window(&self, dt: f64) -> Range<f64> {
+        // A sum of steps misses a round number by rounding; this much earlier counts as in time.
+        const EARLY: f64 = 1e-9;
+        self.state.time - EARLY..self.state.time + dt - EARLY
+    }
+
+    /// A step of `dt` s, cut to the scene's own if parameters are set in it: what was stable before may need shorter steps
+    /// then, but never shorter than that, for such changes are refused. It is cut before they are made, so that each is made once.
+    pub(crate) fn step_with_commands(&self, dt: f64) -> f64 {
+        let window = self.window(dt);
+        let mut due = self.commands.iter().filter(|c| window.contains(&c.at));
+        if due.any(|c| !c.set.is_empty()) {
+            dt.min(self.model.step)
+        } else {
+            dt
+        }
+    }
+
     /// Does what is due in a step of `dt` seconds. It depends on the time alone, so a restored snapshot goes on as the first run did.
     pub(crate) fn command(&mut self, dt: f64) {
         if self.commands.is_empty() {
             return;
         }
-        // A sum of steps misses a round number by rounding; this much earlier counts as in time.
-        const EARLY: f64 = 1e-9;
-        let (from, to) = (self.state.time - EARLY, self.state.time + dt - EARLY);
+        let Range {
+            start: from,
+            end: to,
+        } = self.window(dt);
         let commands = std::mem::take(&mut self.commands);
         self.pushes.clear();
         for command in &commands {

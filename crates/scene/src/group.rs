@@ -199,7 +199,7 @@ impl Group {
             .map(|t| Skin {
                 matter: t.matter,
                 patch: Patch::new(
-                    t.triangles.clone(),
+                    model.touchable(t),
                     model.matters[t.matter.index()].masses().len(),
                 ),
                 friction: t.friction,

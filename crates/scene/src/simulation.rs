@@ -209,7 +209,7 @@ impl Simulation {
         self.change(&input.changes);
         let wall = usable_step(input.dt, self.model.step);
         // Hands live in the time of the room, tissue in that of the scene (K63).
-        let dt = (wall * self.model.slow_motion).min(self.longest);
+        let dt = self.step_with_commands((wall * self.model.slow_motion).min(self.longest));
         self.command(dt);
         self.follow(input, wall.min(self.longest));
         self.lend();

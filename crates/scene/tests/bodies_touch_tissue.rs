@@ -331,3 +331,38 @@ fn impossible_friction_and_timetables_are_refused_with_a_place() {
         );
     }
 }
+
+#[test]
+fn bodies_pass_through_what_is_not_touchable() {
+    let fallen = |edit: &str| {
+        let mut text = world("step = 0.002\nsleep = false");
+        sheet(
+            &mut text,
+            0.2,
+            9,
+            0.0,
+            &edges(9),
+            "mass = 0.005, damping = 0.2, stiffness = 200",
+        );
+        text += edit;
+        body(
+            &mut text,
+            "ball",
+            DVec3::new(0.0, 0.02, 0.0),
+            "mass = 0.01\nform = { ball = 0.015 }",
+        );
+        let mut rig = Rig::new(&text);
+        rig.run(0.5);
+        rig.position("ball").y
+    };
+    // The middle 5 by 5 nodes: what is left of the sheet is farther from the ball than its radius.
+    let middle: Vec<String> = (2..7)
+        .flat_map(|r| {
+            (2..7).map(move |c| format!("{{ node = {}, touchable = WHETHER }}", r * 9 + c))
+        })
+        .collect();
+    let edit = format!("[sheet.edit]\nnodes = [{}]\n", middle.join(", "));
+    assert!(fallen("") > -0.1, "the sheet bears it");
+    assert!(fallen(&edit.replace("WHETHER", "true")) > -0.1);
+    assert!(fallen(&edit.replace("WHETHER", "false")) < -0.5, "it falls");
+}

@@ -169,3 +169,32 @@ fn what_can_not_be_done_is_refused() {
         assert!(why.contains(what), "{what}: {why}");
     }
 }
+
+#[test]
+fn a_long_step_in_which_tissue_stiffens_is_taken_in_stable_substeps() {
+    let text = SCENE[..SCENE.find("[[command]]").unwrap()].replace(
+        "mass = 0.001, damping = 0.05, stiffness = 40",
+        "mass = 0.00001, damping = 0.001, stiffness = 4000",
+    ) + "[[command]]\nat = 0.33\nset = [{ of = \"sheet\", what = \"stiffness\", to = 40000 }]\n";
+    let mut simulation = built(&text);
+    let longest = simulation.model().longest_step();
+    let mut input = simulation.idle_input();
+    input.dt = longest;
+    let (mut changes, mut shorter) = (0, false);
+    while simulation.state().time < 0.6 {
+        let before = simulation.state().time;
+        let report = simulation.step(&input);
+        let substeps = f64::from(report.substeps);
+        changes += (report.events.iter())
+            .filter(|e| matches!(e.what, Happening::Changed { .. }))
+            .count();
+        let bound = simulation.model().groups[0].bounds.safe;
+        let substep = (simulation.state().time - before) / substeps;
+        assert!(
+            substep < 1.0001 * bound,
+            "{before} s: {substep} of {bound} s"
+        );
+        shorter |= simulation.model().longest_step() < 0.9 * longest;
+    }
+    assert!(shorter && changes == 1, "{shorter}, {changes} changes");
+}

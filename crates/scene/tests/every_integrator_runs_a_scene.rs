@@ -160,6 +160,33 @@ material = { mass = 0.0005, damping = 0.2, stiffness = 30, memory = 5, ground = 
 }
 
 #[test]
+fn what_starts_below_the_ground_is_refused_unless_it_is_fixed() {
+    let text = r#"trocar = 1
+[[sheet]]
+name = "sheet"
+origin = [0, -0.01, 0]
+u = [0.04, 0, 0]
+v = [0, 0.04, 0]
+rows = 3
+columns = 3
+fixed = [{ ring = 0 }]
+material = { mass = 0.001, damping = 0.05, stiffness = 20, ground = 0 }
+"#;
+    let free = text.replace("fixed = [{ ring = 0 }]", "fixed = []");
+    let refused = simulation(&free).err().unwrap().to_string();
+    assert!(
+        refused.contains("sheet starts below its ground") && refused.contains(":10:"),
+        "{refused}"
+    );
+    let mut simulation = simulation(text).unwrap();
+    run(&mut simulation, 0.2);
+    let nodes = &simulation.state().nodes[1];
+    for p in &nodes.position[..3] {
+        assert_eq!(p.y, -0.01, "what is fixed stays");
+    }
+}
+
+#[test]
 fn slow_motion_takes_longer_to_the_same_place() {
     let mut usual = simulation(&scene("mesd")).unwrap();
     let slow_scene = scene("mesd").replace("step = 0.002", "step = 0.004\nslow_motion = 0.5");

@@ -7,7 +7,7 @@ mod common;
 
 use common::{built, is_sound};
 use glam::DVec3;
-use trocar_scene::{Scene, Simulation};
+use trocar_scene::{Insight, Scene, Simulation, Views};
 
 fn refused(text: &str) -> String {
     let made = Scene::from_text("test.toml", text).and_then(|s| Simulation::new(&s, 1));
@@ -219,6 +219,59 @@ fn too_stiff_an_element_makes_the_substeps_short_enough() {
         "answer = { stiffness = 10, yields = { strain = 0.1 } }",
     ));
     assert!(why.contains("does not yield"), "{why}");
+}
+
+#[test]
+fn what_follows_keeps_the_pre_tension_it_was_given() {
+    // Springs of the sheet are 5 % too short, one of its own a quarter; its first row moves onto another's last, whose nodes
+    // are twice as far apart. The first node comes where the second was.
+    let text = r#"trocar = 1
+[[sheet]]
+name = "leads"
+origin = [0.01, 0, -0.01]
+u = [0.04, 0, 0]
+v = [0, 0, 0.01]
+rows = 2
+columns = 3
+material = { mass = 0.001, damping = 0.05, stiffness = 20 }
+[[sheet]]
+name = "follows"
+origin = [0, 0, 0]
+u = [0.02, 0, 0]
+v = [0, 0, 0.02]
+rows = 2
+columns = 3
+material = { mass = 0.001, damping = 0.05, stiffness = 20, shorten = 0.05 }
+[sheet.edit]
+elements = [
+  { a = 0, b = 1, answer = { stiffness = 5 }, shorten = 0.25 },
+  { a = 0, b = 5, answer = { stiffness = 5 }, rest_length = 0.03 },
+]
+[[couple]]
+master = { tissue = "leads", nodes = [3, 4, 5] }
+slave = { tissue = "follows", nodes = [0, 1, 2] }
+"#;
+    let simulation = built(text);
+    assert_eq!(nodes(&simulation, "follows")[0], DVec3::new(0.01, 0.0, 0.0));
+    let mut insight = Insight::default();
+    let elements = Views {
+        elements: true,
+        ..Views::default()
+    };
+    simulation.insight(elements, &mut insight);
+    // Tension for every metre between the ends, k (1 − rest/length): of what leads, of the sheet's springs, of its own two.
+    let written = 0.03 / DVec3::new(0.02, 0.0, 0.02).length();
+    let expected = [0.0, 20.0 * 0.05, 5.0 * 0.25, 5.0 * (1.0 - written)];
+    let mut counts = [0; 4];
+    for e in &insight.elements {
+        let pull = e.force / e.a.distance(e.b);
+        let kind = expected.iter().position(|p| (pull - p).abs() < 1e-9);
+        counts[kind.unwrap_or_else(|| panic!("{} {}: {pull} N/m", e.a, e.b))] += 1;
+    }
+    assert!(
+        counts[0] == counts[1] && counts[2..] == [1, 1],
+        "{counts:?}"
+    );
 }
 
 /// A sheet whose edge a plate holds, and one that copies three nodes of it.

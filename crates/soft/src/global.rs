@@ -144,19 +144,11 @@ impl Global {
 
     /// Greatest slope along or across it: N/m of a spring, N·s/m of a damper.
     pub fn slope(&self) -> f64 {
-        let (mut longest, mut bias) = (1.0, self.law.tension(0.0).abs());
-        match &self.drive {
-            Some((signal, Drive::Force(newtons))) => bias += newtons.abs() * signal.peak(),
-            Some((signal, Drive::Length(part))) => longest += part.abs() * signal.peak(),
-            None => {}
-        }
+        let drive = self.drive.as_ref();
+        let (longest, bias) = drive.map_or((1.0, 0.0), |(signal, d)| d.extremes(signal.peak()));
         match self.law.input {
             Input::Velocity => self.law.damping(),
-            Input::Distance => {
-                // Across its line a tension resists with F/l; l is judged at half the rest length.
-                let length = (0.5 * self.rest_length).max(1e-4);
-                self.law.stiffness(self.rest_length * longest) + bias / length
-            }
+            Input::Distance => self.law.spring_slope(self.rest_length, longest, bias),
         }
     }
 

@@ -33,7 +33,7 @@ pub struct StepBounds {
     /// The exact bound for small motion about rest, from the stiffest mode and the integrators of the nets.
     pub exact: f64,
     /// A bound that holds in every configuration: linear springs of any direction; quadratic ones up to twice their
-    /// rest length, quadratic memory up to a centimetre; fathers as they are at rest.
+    /// rest length and at least a centimetre, quadratic memory up to a centimetre; fathers as they are at rest.
     pub safe: f64,
     /// The author's own estimate (3.96), a node at a time.
     pub kuhn: f64,
@@ -72,8 +72,7 @@ fn node_stiffness(net: &Net) -> Vec<f64> {
     let mut sum: Vec<f64> = (0..net.masses().len())
         .map(|i| match net.memory_base() {
             element::Base::Linear => net.memory(i),
-            // Judged at a displacement of a centimetre, about the depth an instrument presses in.
-            element::Base::Quadratic => 2.0 * net.memory(i) * 0.01,
+            element::Base::Quadratic => 2.0 * net.memory(i) * element::LEAST_REACH,
         })
         .collect();
     for (ends, input, stiffness) in net.slopes() {
@@ -194,6 +193,8 @@ const NEAR: f64 = 0.1;
 pub struct Gauge {
     /// Stiffness at every node of every share, N/m.
     sums: Vec<Vec<f64>>,
+    /// Damping between nodes at every node of every share, N·s/m.
+    drags: Vec<Vec<f64>>,
 }
 
 impl Gauge {
@@ -209,9 +210,11 @@ impl Gauge {
     ) -> f64 {
         let mut bound = f64::INFINITY;
         self.sums.resize_with(nodes.len(), Vec::new);
+        self.drags.resize_with(nodes.len(), Vec::new);
         for (k, nodes) in nodes.iter_mut().enumerate() {
             if let Some(net) = net(k) {
                 bound = bound.min(present_stiffness(net, nodes, time, &mut self.sums[k]));
+                present_drag(net, nodes, &mut self.drags[k]);
             }
         }
         for h in hypers {
@@ -219,9 +222,11 @@ impl Gauge {
                 (slot[matter.index()] as usize, node as usize)
             };
             let ((a, i), (b, j)) = (at(h.master), at(h.slave));
-            let more = self.sums[b].get(j).map_or(0.0, |k| h.factor * k);
-            if let Some(sum) = self.sums[a].get_mut(i) {
-                *sum += more;
+            for sums in [&mut self.sums, &mut self.drags] {
+                let more = sums[b].get(j).map_or(0.0, |k| h.factor * k);
+                if let Some(sum) = sums[a].get_mut(i) {
+                    *sum += more;
+                }
             }
         }
         for k in 0..nodes.len() {
@@ -231,14 +236,15 @@ impl Gauge {
             let scheme = masses.integrator();
             for (i, stiffness) in self.sums[k].iter().enumerate() {
                 let (mass, damping) = (masses.mass()[i], masses.damping()[i]);
+                let drag = 2.0 * self.drags[k].get(i).copied().unwrap_or(0.0);
                 bound = bound.min(match scheme {
                     Integrator::QuasiDynamic(factor) => damping / (factor * stiffness),
                     // The stage of a classical scheme is as strict as its Euler step.
                     Integrator::Euler | Integrator::RungeKutta | Integrator::Heun => {
-                        critical_step(mass, -damping, 2.0 * stiffness)
+                        critical_step(mass, -damping - drag, 2.0 * stiffness)
                     }
                     Integrator::Midpoint => damping / stiffness,
-                    _ => critical_step(mass, damping, 2.0 * stiffness),
+                    _ => critical_step(mass, damping - drag, 2.0 * stiffness),
                 });
             }
         }
@@ -288,6 +294,28 @@ fn present_stiffness(net: &Net, nodes: &mut Nodes, time: f64, sums: &mut Vec<f64
             .for_each(|n| sums[*n as usize] += stiffness);
     }
     bound
+}
+
+/// Writes the damping between nodes at every node, N·s/m: the slopes of all dampers at the speeds their ends have now, a tenth more or
+/// less. The velocities must have been carried.
+fn present_drag(net: &Net, nodes: &Nodes, drags: &mut Vec<f64>) {
+    drags.clear();
+    drags.resize(nodes.len(), 0.0);
+    for e in net.elements() {
+        if e.law.input != element::Input::Velocity {
+            continue;
+        }
+        let [a, b] = e.nodes.map(|n| n as usize);
+        let speed = (nodes.carried[a] - nodes.carried[b]).length();
+        // Slower than a millimetre a second nothing is told apart.
+        let near = NEAR * speed.max(1e-3);
+        let slope = (e.law.tension(speed + near) - e.law.tension(speed)) / near;
+        // Across the direction of motion a force F resists with F/v.
+        let across = e.law.tension(speed + near) / (speed + near);
+        let drag = slope.max(across).max(0.0);
+        drags[a] += drag;
+        drags[b] += drag;
+    }
 }
 
 /// Small motions of a group about rest: shifts of all nodes and turns of all frames.

@@ -348,6 +348,61 @@ fn hyper_nodes_stay_together_and_pass_their_force_on() {
 }
 
 #[test]
+fn a_damped_pipe_that_follows_another_keeps_momentum() {
+    // Nothing is damped against the world: only children against their central nodes.
+    let material = Material {
+        centre_damping: 0.0,
+        centre_mass: 0.02,
+        ..MATERIAL
+    };
+    let (rings, around) = (5, 6);
+    let mut a = pipe(rings, around, &material);
+    let mut b = a.clone();
+    let frames = a.rest().frames();
+    let ring = |r: usize, k: usize| (frames + r * around + k) as u32;
+    let hypers: Vec<Hyper> = (0..around)
+        .map(|k| Hyper {
+            master: (MatterId(0), ring(rings - 1, k)),
+            slave: (MatterId(1), ring(0, k)),
+            factor: 1.0,
+        })
+        .collect();
+    for h in &hypers {
+        hyper::mark(h, MatterId(0), &mut a);
+        hyper::mark(h, MatterId(1), &mut b);
+    }
+    let mut nodes = [a.rest().clone(), b.rest().clone()];
+    for p in &mut nodes[1].position {
+        *p += DVec3::X * 0.06;
+    }
+    // One pipe runs along its axis, so that nothing turns, and draws the other behind it.
+    nodes[0].velocity[..frames].fill(DVec3::X * -0.1);
+    // Mass of a father is its own and that of all it carries, so each node counts with its own velocity.
+    let masses = [a.masses().mass().to_vec(), b.masses().mass().to_vec()];
+    let total = |nodes: &[Nodes]| -> f64 {
+        let mut sum = 0.0;
+        for (n, (nodes, masses)) in nodes.iter().zip(&masses).enumerate() {
+            for (i, (v, mass)) in nodes.velocity.iter().zip(masses).enumerate() {
+                let copies = n == 1 && hypers.iter().any(|h| h.slave.1 as usize == i);
+                sum += if copies { 0.0 } else { v.x * mass };
+            }
+        }
+        sum
+    };
+    let before = total(&nodes);
+    let nets: Vec<Box<dyn Matter>> = vec![Box::new(a), Box::new(b)];
+    let (mut moved, mut change) = (0.0_f64, 0.0_f64);
+    for _ in 0..3000 {
+        assert!(step(&nets, &mut nodes, &hypers, &REST, 1e-3));
+        moved = moved.max(nodes[1].velocity[0].length());
+        change = change.max((total(&nodes) / before - 1.0).abs());
+    }
+    assert!(moved > 0.02, "the other is drawn: {moved} m/s");
+    // A child's damping is implicit, its father's answer a substep late: that much is under way, and none is lost.
+    assert!(change < 1e-3, "{change} of the momentum");
+}
+
+#[test]
 fn nonsense_is_refused_with_the_place() {
     let node = || vec![MassNode::point(1.0), MassNode::point(1.0)];
     let build = |element: Element| {
@@ -516,4 +571,34 @@ fn a_free_node_inside_bears_its_neighbours_without_being_seen() {
         "its elements bring it back: {}",
         nodes[0].position[4]
     );
+}
+
+#[test]
+fn the_present_bound_counts_dampers_at_the_speeds_they_have() {
+    // At rest a quadratic damper has no slope at all; the faster its ends, the shorter the substep must be.
+    let net = Net::new(NetParts {
+        points: vec![DVec3::ZERO, DVec3::X],
+        nodes: vec![MassNode::point(0.001); 2],
+        flags: vec![NodeFlags::default(); 2],
+        memory: vec![0.0; 2],
+        elements: vec![Element {
+            nodes: [0, 1],
+            rest_length: 0.0,
+            law: Law::damper(0.5).squared(),
+        }],
+        ..NetParts::default()
+    })
+    .unwrap();
+    let mut moving = [net.rest().clone()];
+    moving[0].velocity = vec![DVec3::Z * 2.0, DVec3::Z * -2.0];
+    let mut gauge = trocar_soft::stability::Gauge::default();
+    let mut bound = |nodes: &mut [Nodes; 1]| gauge.bound(&|_| Some(&net), nodes, &[], &[0], 0.0);
+    let (rest, now) = (bound(&mut [net.rest().clone()]), bound(&mut moving));
+    assert!(now < 0.01 * rest, "{now} {rest}");
+    let speed_after = |h: f64| {
+        let mut nodes = moving.clone();
+        step(&boxed(net.clone()), &mut nodes, &[], &REST, h);
+        nodes[0].velocity[0].length()
+    };
+    assert!(speed_after(now) < 2.0 && speed_after(4.0 * now) > 2.0);
 }

@@ -161,6 +161,33 @@ fn advance_goes_where_preview_said() {
 }
 
 #[test]
+fn the_ground_does_not_lift_what_is_locked() {
+    let upright = rotation::from_scaled_axis(DVec3::new(0.0, 0.7, 0.0));
+    let locks = [
+        Lock::Fixed,
+        Lock::Axes(DVec3::new(1.0, 0.0, 1.0), upright),
+        Lock::Axes(DVec3::new(0.0, 1.0, 0.0), upright),
+        Lock::Free,
+    ];
+    let nodes = locks.map(|lock| MassNode {
+        lock,
+        ..MassNode::point(0.1)
+    });
+    for integrator in [Integrator::Mesd, Integrator::Euler] {
+        let mut masses = Masses::new(&nodes).unwrap();
+        masses.set_integrator(integrator).unwrap();
+        masses.set_ground(Some(0.0));
+        let low = DVec3::new(0.0, -0.001, 0.0);
+        let mut nodes = Nodes::at_rest(&[], &[low; 4]);
+        masses.plan(&mut nodes, 0.01);
+        assert!(masses.advance(&mut nodes, 0.01));
+        let heights: Vec<f64> = nodes.position.iter().map(|p| p.y).collect();
+        assert_eq!(heights, [-0.001, -0.001, 0.0, 0.0], "{integrator:?}");
+        assert!(nodes.velocity[0] == DVec3::ZERO && nodes.velocity[1] == DVec3::ZERO);
+    }
+}
+
+#[test]
 fn integrators_that_can_not_work_are_refused() {
     let (mut masses, _) = family();
     for bad in [

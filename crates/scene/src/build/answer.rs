@@ -97,7 +97,7 @@ pub fn law(check: &Checker<'_>, at: &[Key], spec: &AnswerSpec) -> Result<Law, Sc
         let pieces = Pieces::through(&points).ok_or_else(|| {
             wrong(
                 "these pieces are no transform",
-                "Give up to seven points with ascending stretch; what comes out must be finite.",
+                "Give two to five points with ascending stretch; what comes out must be finite.",
             )
         })?;
         Some(pieces)

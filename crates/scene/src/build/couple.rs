@@ -90,9 +90,12 @@ pub fn couple<'a>(
     } else {
         (0..masters.len()).collect()
     };
+    let moves: Vec<(usize, DVec3)> = (pairs.iter().zip(&slave.points))
+        .map(|(i, follows)| (*follows, masters[*i]))
+        .collect();
+    drafts.list[slave.draft].place(&moves);
     for (j, i) in pairs.into_iter().enumerate() {
         let (leads, follows) = (master.points[i], slave.points[j]);
-        drafts.list[slave.draft].place(follows, masters[i]);
         let pair = Hyper {
             master: (
                 matter(master.draft),

@@ -110,7 +110,7 @@ impl Draft<'_> {
             self.check.points(&[position], "edit")?;
             let position = self.frame.point(position.into());
             match node.checked_sub(first) {
-                Some(point) => self.place(point, position),
+                Some(point) => self.place(&[(point, position)]),
                 None => self.parts.frames[node].position = position,
             }
         }

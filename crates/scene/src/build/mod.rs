@@ -31,7 +31,7 @@ use trocar_dynamics::{
 };
 use trocar_math::{Pose, rotation};
 use trocar_mesh::Surface;
-use trocar_soft::{Global, Hyper, Net, StepBounds};
+use trocar_soft::{Global, Hyper, Net, NodeFlags, StepBounds};
 use trocar_tools::{Endoscope, EndoscopeHandle, Grasper, Handle};
 
 pub(crate) use elements::timed_pushes;
@@ -456,6 +456,18 @@ impl Model {
             self.hold(check, body, (*matter, *node))?;
         }
         Ok(())
+    }
+
+    /// Triangles of a tissue that instruments and bodies touch: those without a node that they pass through.
+    pub(crate) fn touchable(&self, tissue: &Tissue) -> Vec<[u32; 3]> {
+        let net = self.net(tissue.matter);
+        let passes =
+            |n: &u32| net.is_some_and(|net| net.flags(*n as usize).has(NodeFlags::NOT_INTERACTIVE));
+        let triangles = tissue.triangles.iter();
+        triangles
+            .filter(|t| !t.iter().any(passes))
+            .copied()
+            .collect()
     }
 
     /// The net of a matter, if it is one.

@@ -14,10 +14,10 @@ use crate::{
 };
 use glam::DVec3;
 use std::ops::Range;
-use trocar_dynamics::{Integrator, Lock, MatterId};
+use trocar_dynamics::{Integrator, Lock, Matter, MatterId};
 use trocar_math::{Pose, rotation};
 use trocar_mesh::primitive::{ShapeError, SheetShape, TubeShape};
-use trocar_soft::{Hyper, Material, Net, NetKind, NetParts, NodeFlags, hyper, primitive};
+use trocar_soft::{Element, Hyper, Material, Net, NetKind, NetParts, NodeFlags, hyper, primitive};
 
 /// What all kinds of tissue say.
 pub struct Common<'a> {
@@ -301,22 +301,57 @@ impl<'a> Draft<'a> {
             self.check
                 .error(&[], e.to_string(), "Correct the tissue's numbers.")
         })?;
+        self.check_ground(&net)?;
         for pair in hypers {
             hyper::mark(pair, matter, &mut net);
         }
         Ok(net)
     }
 
-    /// Moves a surface node and with it the rest lengths of its elements.
-    pub(super) fn place(&mut self, point: usize, position: DVec3) {
-        self.parts.points[point] = position;
+    /// The ground lifts what is below it within one substep, and so would throw what starts there.
+    fn check_ground(&self, net: &Net) -> Result<(), SceneError> {
+        // Less than anyone sees; turned tissue that lies on the ground is below it by rounding.
+        const ROUNDING: f64 = 1e-9;
+        let Some(ground) = net.masses().ground() else {
+            return Ok(());
+        };
+        let heights = net.rest().position.iter().map(|p| p.y).enumerate();
+        let below = heights.filter(|(i, y)| *y < ground - ROUNDING && net.masses().can_rise(*i));
+        match below.map(|(_, y)| y).reduce(f64::min) {
+            None => Ok(()),
+            Some(lowest) => Err(self.check.error(
+                &[Key::Name("material"), Key::Name("ground")],
+                format!(
+                    "{} starts below its ground: its lowest free node is at {lowest} m, the ground at {ground} m",
+                    self.name
+                ),
+                "Move the tissue up, lower the ground, or fix the nodes below it.",
+            )),
+        }
+    }
+
+    /// Moves surface nodes, all at once, and with them the rest lengths of their elements: each stays the same part of how far
+    /// its ends are apart, whatever the material or its own description made it.
+    pub(super) fn place(&mut self, moves: &[(usize, DVec3)]) {
         let first = self.parts.frames.len();
-        let moved = (first + point) as u32;
-        for i in 0..self.parts.elements.len() {
-            let [a, b] = self.parts.elements[i].nodes;
-            if (a == moved || b == moved) && self.parts.elements[i].rest_length > 0.0 {
-                let apart = self.at(a).distance(self.at(b));
-                self.parts.elements[i].rest_length = apart * (1.0 - self.material.shorten);
+        let apart = |draft: &Self, e: &Element| draft.at(e.nodes[0]).distance(draft.at(e.nodes[1]));
+        // Measured before any node moves: one that passes over its neighbour's old place must not lose its length.
+        let moved = |e: &Element| {
+            let is = |n: u32| moves.iter().any(|m| first + m.0 == n as usize);
+            e.nodes.iter().any(|n| is(*n))
+        };
+        let before: Vec<(usize, f64)> = (self.parts.elements.iter().enumerate())
+            .filter(|(_, e)| e.rest_length > 0.0 && moved(e))
+            .map(|(i, e)| (i, apart(self, e)))
+            .collect();
+        for (point, position) in moves {
+            self.parts.points[*point] = *position;
+        }
+        for (i, was) in before {
+            let is = apart(self, &self.parts.elements[i]);
+            // Ends that lay in one place give no ratio; the length that was written for them stays.
+            if was > 0.0 {
+                self.parts.elements[i].rest_length *= is / was;
             }
         }
     }

@@ -186,7 +186,7 @@ pub struct GlobalSpec {
     pub drive: Option<ActiveSpec>,
 }
 
-/// Elements that are driven together; all of them, or one of `ring`, `around`, `along`.
+/// Elements that are driven together; all of them, or those `around` or `along`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DrivenSpec {
@@ -272,7 +272,7 @@ pub struct NodeSpec {
     /// How freely it moves along the tissue's axes, 0 to 1.
     #[serde(default)]
     pub axes: Option<Vector>,
-    /// Instruments pass through it. Default: as it is.
+    /// Whether instruments and bodies touch the triangles at it; if not, they pass through. Left out: they do.
     #[serde(default)]
     pub touchable: Option<bool>,
     /// The mark that rules of behaviour refer to, 0 to 65535.

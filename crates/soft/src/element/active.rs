@@ -143,6 +143,16 @@ pub enum Drive {
     Length(f64),
 }
 
+impl Drive {
+    /// The most a signal that reaches `peak` does: the rest length times the first, and N of tension.
+    pub fn extremes(self, peak: f64) -> (f64, f64) {
+        match self {
+            Self::Force(newtons) => (1.0, newtons.abs() * peak),
+            Self::Length(part) => (1.0 + part.abs() * peak, 0.0),
+        }
+    }
+}
+
 /// Drives an element.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Active {

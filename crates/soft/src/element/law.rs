@@ -3,6 +3,13 @@
 use super::{Pieces, Plastic};
 use serde::{Deserialize, Serialize};
 
+/// The stretch, m, up to which quadratic forces are judged at least: a centimetre, about the depth an instrument presses in.
+pub(crate) const LEAST_REACH: f64 = 0.01;
+
+/// The length, m, below which the line of a spring is not looked at closer: a tenth of a millimetre, less than nodes of tissue
+/// are ever apart. A spring without any length would else resist without bound across its line.
+const LEAST_LENGTH: f64 = 1e-4;
+
 /// What an element measures between its two nodes (K32).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Input {
@@ -206,8 +213,10 @@ impl Law {
     }
 
     /// Greatest slope of a spring's force, N/m, while its length stays within twice the rest length.
-    /// A quadratic spring has no greatest slope; this is what its stability is judged by.
+    /// A quadratic spring has no greatest slope; this is what its stability is judged by, for a stretch of at least
+    /// [`LEAST_REACH`]: one without a rest length is stretched too.
     pub fn stiffness(&self, rest_length: f64) -> f64 {
+        let rest_length = rest_length.max(LEAST_REACH);
         let (gain, reach) = match &self.pieces {
             Some(pieces) => (
                 pieces.greatest_gain(),
@@ -225,6 +234,14 @@ impl Law {
             Base::Linear => self.constant * gain,
             Base::Quadratic => 2.0 * self.constant * gain * reach,
         }
+    }
+
+    /// Greatest slope of a spring, N/m, along its line or across it, whose rest length (m) a drive makes up to `longest` times as long, and
+    /// which it draws by up to `bias` N. Across its line a tension F that is there without any stretch resists with F/l; l is
+    /// taken as half of the rest length, as short as a muscle becomes.
+    pub fn spring_slope(&self, rest_length: f64, longest: f64, bias: f64) -> f64 {
+        let bias = bias + self.tension(0.0).abs();
+        self.stiffness(rest_length * longest) + bias / (0.5 * rest_length).max(LEAST_LENGTH)
     }
 
     /// Greatest slope of a damper's force, N·s/m. A quadratic damper has no greatest slope; it is
@@ -407,6 +424,29 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn a_quadratic_spring_without_length_is_stiff_too() {
+        let law = Law {
+            gain: [0.5, 2.0],
+            ..Law::spring(300.0).squared()
+        };
+        let most = law.stiffness(0.0);
+        let d = 1e-6;
+        let slope = (law.tension(LEAST_REACH) - law.tension(LEAST_REACH - d)) / d;
+        assert!((slope / most - 1.0).abs() < 1e-3, "{slope} of {most}");
+        assert_eq!(Law::spring(300.0).stiffness(0.0), 300.0);
+    }
+
+    #[test]
+    fn a_tension_without_stretch_resists_across_the_line() {
+        let law = Law::spring(50.0);
+        assert_eq!(law.spring_slope(0.02, 1.0, 0.0), 50.0);
+        assert!((law.spring_slope(0.02, 1.0, 0.3) - 80.0).abs() < 1e-12);
+        // Two springs that differ by nothing anyone could see are judged alike, whoever holds them.
+        let [none, little] = [0.0, 1e-9].map(|rest| law.spring_slope(rest, 1.0, 0.3));
+        assert!(none == little && none.is_finite(), "{none} {little}");
     }
 
     #[test]

@@ -8,6 +8,7 @@ mod plastic;
 
 pub use active::{Active, Drive, Signal};
 pub use kuhn::{KuhnElement, KuhnError, KuhnLaw, bits, signed_spring};
+pub(crate) use law::LEAST_REACH;
 pub use law::{Base, Input, Law};
 pub use pieces::{MOST_PIECES, Piece, Pieces};
 pub use plastic::Plastic;

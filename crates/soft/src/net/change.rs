@@ -47,7 +47,11 @@ impl Net {
             ));
         }
         let mut changed = Self::new(parts)?;
-        changed.leaders = std::mem::take(&mut self.leaders);
+        for (node, leader) in self.leaders.iter().enumerate() {
+            if let Some(leader) = leader {
+                changed.follow(node, *leader);
+            }
+        }
         *self = changed;
         Ok(())
     }

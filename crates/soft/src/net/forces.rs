@@ -185,7 +185,7 @@ impl Net {
 
     /// Shape memory of the nodes of a family; returns what their father takes of it (K47, K49). A child's damping acts
     /// between it and its father, so the father takes that as well: without it the father answers too late, and an
-    /// organ on a stalk flutters.
+    /// organ on a stalk flutters. Of copies it takes the memory alone.
     fn memory_forces(
         &self,
         family: &Family,
@@ -206,7 +206,7 @@ impl Net {
             &reading.velocity[range.clone()],
         );
         let (base, memory) = (&self.base[range.clone()], &self.memory[range.clone()]);
-        let damping = &self.masses.damping()[range];
+        let damping = &self.answered[range];
         let (mut pull, mut moment) = (Four::ZERO, Four::ZERO);
         let (fours, rest) = force.as_chunks_mut::<LANES>();
         let nodes = fours

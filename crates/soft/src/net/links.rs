@@ -1,7 +1,7 @@
 //! The elements between two nodes, as they were built.
 
 use super::parts::NetParts;
-use crate::element::{Active, Drive, Element, Input, Law, NO_LENGTH, Signal};
+use crate::element::{Active, Drive, Element, Input, Law, Signal};
 use std::collections::BTreeMap;
 use trocar_dynamics::Nodes;
 
@@ -141,25 +141,13 @@ impl Links {
         })
     }
 
-    /// Greatest slope of a spring, N/m, along its line or across it. Across it a tension F that is there without any
-    /// stretch resists with F/l; l is taken as half of the rest length, as short as a muscle becomes.
     fn spring_slope(&self, i: usize, law: &Law) -> f64 {
-        let rest = self.rest_length[i];
-        let (mut longest, mut bias) = (1.0, law.tension(0.0).abs());
-        if let Some(a) = self.drive(i) {
+        let (longest, bias) = self.drive(i).map_or((1.0, 0.0), |a| {
             let active = &self.actives[a as usize];
             let peak = self.signals[active.signal as usize].peak();
-            match active.drive {
-                Drive::Force(newtons) => bias += newtons.abs() * peak,
-                Drive::Length(part) => longest += part.abs() * peak,
-            }
-        }
-        let across = if bias > 0.0 {
-            bias / (0.5 * rest).max(NO_LENGTH)
-        } else {
-            0.0
-        };
-        law.stiffness(rest * longest) + across
+            active.drive.extremes(peak)
+        });
+        law.spring_slope(self.rest_length[i], longest, bias)
     }
 }
 

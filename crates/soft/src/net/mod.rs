@@ -28,6 +28,9 @@ pub struct Net {
     weights: Vec<f64>,
     flags: Vec<NodeFlags>,
     leaders: Vec<Option<(MatterId, u32)>>,
+    /// Damping of every node that its father answers, N·s/m: its own, but none of a copy. A copy is moved by its leader, which does not
+    /// know of this damping; a father that felt it would take momentum from nowhere.
+    answered: Vec<f64>,
     /// Base position of every node, in its father's frame, or in the world (K25).
     base: Vec<DVec3>,
     memory: Vec<f64>,
@@ -97,6 +100,7 @@ impl Net {
         let mut net = Self {
             families: forces::Families::new(&masses, &parts.memory, schedule.chunk),
             unbound: masses.moves_freely(),
+            answered: masses.damping().to_vec(),
             masses,
             weights: parts.nodes.iter().map(|n| n.mass).collect(),
             own: parts.nodes,
@@ -249,6 +253,7 @@ impl Net {
     /// Makes a node the copy of another one (K54).
     pub fn follow(&mut self, node: usize, leader: (MatterId, u32)) {
         self.leaders[node] = Some(leader);
+        self.answered[node] = 0.0;
         self.flags[node].set(NodeFlags::SLAVE, true);
     }
 
