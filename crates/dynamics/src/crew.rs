@@ -10,9 +10,9 @@ use std::{
     thread::JoinHandle,
 };
 
-/// How often a waiting thread looks for work before it sleeps: about 20 µs, a stage's length. Ten times as long gained nothing on an idle
-/// machine, and on a busy one a thread that has spun is the one that has to wait.
-const SPINS: u32 = 2_000;
+/// How often a waiting thread looks for work before it sleeps: about 0.2 ms, so that it is awake for the next stage and, in a run of steps,
+/// for the next step.
+const SPINS: u32 = 20_000;
 
 /// How many of `count` items to put into a part, so that there are parts of about `size`, at most `most` (≥ 2) of them, and as many for the
 /// one of two threads as for the other. At least 1.
