@@ -2,25 +2,28 @@ import { describe, expect, it } from "vitest";
 import { isInsight, parseInsight } from "./insight";
 import { FrameError } from "./reader";
 
-/** Two nodes, one element, one contact, one force, no anchor, one frame, one normal. */
+/** Two nodes, one element, one contact, one force, no anchor, one frame, one normal, one box. */
 function message(state = 3): ArrayBuffer {
   const words: ["u" | "f", number][] = [];
   const u = (...values: number[]) => values.forEach((value) => void words.push(["u", value]));
   const f = (...values: number[]) => values.forEach((value) => void words.push(["f", value]));
-  u(0x32495254, 5, 2);
+  u(0x33495254, 5, 2);
   f(1, 2, 3);
   u(0);
   f(4, 5, 6);
   u(state, 1);
   f(0, 0, 0, 1, 0, 0, -2.5);
   u(1);
-  f(0, 1, 0, 0, 1, 0, 0.5);
+  f(0, 1, 0, 0, 1, 0, 0.5, 0.25);
   u(1);
   f(1, 1, 1, 0, -9, 0);
   u(0, 1);
   f(0, 0, 0, 0, 0, 0, 1);
   u(1);
   f(1, 0, 0, 0, 0, 1);
+  u(1);
+  f(0, 0, 0, 1, 2, 3, 1);
+  u(6, 7, 8, 9, 10);
   const view = new DataView(new ArrayBuffer(4 * words.length));
   words.forEach(([kind, value], i) => {
     if (kind === "u") view.setUint32(4 * i, value, true);
@@ -37,11 +40,13 @@ describe("parseInsight", () => {
     expect([...insight.nodes.subarray(0, 3), ...insight.nodes.subarray(4, 7)]).toEqual([1, 2, 3, 4, 5, 6]);
     expect([insight.states[3], insight.states[7]]).toEqual([0, 3]);
     expect([...insight.elements]).toEqual([0, 0, 0, 1, 0, 0, -2.5]);
-    expect([...insight.contacts]).toEqual([0, 1, 0, 0, 1, 0, 0.5]);
+    expect([...insight.contacts]).toEqual([0, 1, 0, 0, 1, 0, 0.5, 0.25]);
     expect([...insight.forces]).toEqual([1, 1, 1, 0, -9, 0]);
     expect(insight.anchors).toHaveLength(0);
     expect([...insight.frames]).toEqual([0, 0, 0, 0, 0, 0, 1]);
     expect([...insight.normals]).toEqual([1, 0, 0, 0, 0, 1]);
+    expect([...insight.boxes]).toEqual([0, 0, 0, 1, 2, 3, 1]);
+    expect(insight.search).toEqual({ probes: 6, boxes: 7, pairs: 8, bodyPairs: 9, contacts: 10 });
   });
 
   it("refuses a message cut off at any byte, and bytes too many", () => {

@@ -2,8 +2,8 @@
 
 import { FrameError, Reader } from "./reader";
 
-/** "TRI2", read as a little-endian u32. */
-export const INSIGHT_MAGIC = 0x32495254;
+/** "TRI3", read as a little-endian u32. */
+export const INSIGHT_MAGIC = 0x33495254;
 
 /** Which parts of an insight are wanted. */
 export interface Views {
@@ -14,7 +14,20 @@ export interface Views {
   anchors: boolean;
   frames: boolean;
   normals: boolean;
+  boxes: boolean;
 }
+
+/** Nothing but the picture. */
+export const NO_VIEWS: Views = {
+  nodes: false,
+  elements: false,
+  contacts: false,
+  forces: false,
+  anchors: false,
+  frames: false,
+  normals: false,
+  boxes: false,
+};
 
 /** What a node is, in the order of its number. */
 export const NODE_STATES = [
@@ -30,14 +43,28 @@ export const NODE_STATES = [
 ] as const;
 export type NodeState = (typeof NODE_STATES)[number];
 
-/** Words of one node, element, contact, force, anchor, frame and normal. */
+/** Words of one node, element, contact, force, anchor, frame, normal and box. */
 export const NODE = 4;
 export const ELEMENT = 7;
-export const CONTACT = 7;
+export const CONTACT = 8;
 export const FORCE = 6;
 export const ANCHOR = 6;
 export const FRAME = 7;
 export const NORMAL = 6;
+export const BOX = 7;
+
+/** What the search for contacts did in a step. */
+export interface Search {
+  /** Hulls of instruments and bodies that may touch a tissue. */
+  probes: number;
+  /** Boxes over the triangles of all tissues. */
+  boxes: number;
+  /** Pairs of a hull and a triangle that were looked at closely. */
+  pairs: number;
+  /** Pairs of bodies whose boxes overlap. */
+  bodyPairs: number;
+  contacts: number;
+}
 
 /** All arrays are views into the received message. Lengths in m, forces in N. */
 export interface Insight {
@@ -49,7 +76,7 @@ export interface Insight {
   states: Uint32Array;
   /** Both ends and the force, above 0 for tension. */
   elements: Float32Array;
-  /** Point, normal and force. */
+  /** Point, normal, force and depth. */
   contacts: Float32Array;
   /** Position and force. */
   forces: Float32Array;
@@ -59,6 +86,9 @@ export interface Insight {
   frames: Float32Array;
   /** Position and direction. */
   normals: Float32Array;
+  /** Lowest and highest corner, and 1 if something is near. */
+  boxes: Float32Array;
+  search: Search;
 }
 
 /** True if a binary message is an insight and not a frame. */
@@ -89,6 +119,14 @@ export function parseInsight(message: ArrayBuffer): Insight {
     anchors: rows("anchors", ANCHOR),
     frames: rows("frames", FRAME),
     normals: rows("normals", NORMAL),
+    boxes: rows("boxes", BOX),
+    search: {
+      probes: reader.u32("probes"),
+      boxes: reader.u32("boxes of the search"),
+      pairs: reader.u32("pairs"),
+      bodyPairs: reader.u32("pairs of bodies"),
+      contacts: reader.u32("contacts of the search"),
+    },
   };
   reader.end();
   return insight;

@@ -410,6 +410,8 @@ export type ClientMessage = {
   frames: boolean;
   /** Normals of surfaces. */
   normals: boolean;
+  /** Boxes around what may touch. */
+  boxes: boolean;
 } | {
   "type": "seek";
   /** Simulated time. */

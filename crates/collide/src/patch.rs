@@ -185,6 +185,19 @@ impl Patch {
         &self.triangles
     }
 
+    /// How many pairs of a probe and a triangle were near when last [gathered](Self::gather).
+    pub fn pairs(&self) -> usize {
+        self.near.len()
+    }
+
+    /// Shows the boxes over its triangles as last gathered, and whether a triangle inside was near.
+    pub fn see_boxes(&self, mut see: impl FnMut(&Bounds, bool)) {
+        for (k, bounds) in self.boxes.iter().enumerate() {
+            let inside = |pair: &(u32, u32)| pair.1 as usize / CLUSTER == k;
+            see(bounds, self.near.iter().any(inside));
+        }
+    }
+
     /// What must be remembered from one step to the next.
     pub fn sides(&self) -> &[Side] {
         &self.sides

@@ -157,6 +157,11 @@ pub struct Collisions {
 }
 
 impl Collisions {
+    /// The boxes around bodies in the last substep, and the pairs of them that overlap.
+    pub fn search(&self) -> (&[Bounds], &[Pair]) {
+        (&self.bounds, &self.pairs)
+    }
+
     /// Of a model that has bodies which may touch; none if it has none.
     pub fn new(model: &Model) -> Option<Self> {
         let bodies = model.bodies?;

@@ -3,6 +3,7 @@
 use crate::{
     build::{Model, Timetable, substeps},
     collisions::Collisions,
+    insight::{BoxInsight, Insight},
     probes::{Key, Place, Probes, WATCH, Warm},
     report::{Clock, Stage as Lap},
 };
@@ -333,6 +334,31 @@ impl Group {
                 rub: contact.total - contact.normal * impulse,
             };
             see(&shown, self.h);
+        }
+    }
+
+    /// Adds what the search for contacts looked at in the last step.
+    pub fn see_search(&self, insight: &mut Insight) {
+        let (boxes, search) = (&mut insight.boxes, &mut insight.search);
+        search.probes += self.probes.list.len() as u32;
+        search.contacts += self.contacts.len() as u32;
+        for skin in &self.skins {
+            let from = boxes.len();
+            skin.patch.see_boxes(|bounds, is_near| {
+                boxes.push(BoxInsight::new(bounds, is_near));
+            });
+            search.boxes += (boxes.len() - from) as u32;
+            search.pairs += skin.patch.pairs() as u32;
+        }
+        if let Some(collisions) = &self.collisions {
+            let (bounds, pairs) = collisions.search();
+            let from = boxes.len();
+            boxes.extend(bounds.iter().map(|b| BoxInsight::new(b, false)));
+            for i in pairs.iter().flat_map(|p| [p.a, p.b]) {
+                boxes[from + i as usize].is_near = true;
+            }
+            search.body_pairs += pairs.len() as u32;
+            search.contacts += collisions.list.len() as u32;
         }
     }
 

@@ -3,6 +3,7 @@
 use crate::Simulation;
 use glam::{DQuat, DVec3};
 use trocar_dynamics::{Local, Lock, Matter, MatterId, Nodes};
+use trocar_math::Bounds;
 use trocar_soft::{Element, Net, NodeFlags, element};
 
 /// Which insights are wanted.
@@ -22,6 +23,8 @@ pub struct Views {
     pub frames: bool,
     /// Normals of surfaces.
     pub normals: bool,
+    /// Boxes around what may touch, and how many pairs they leave.
+    pub boxes: bool,
 }
 
 /// What a node is, or what has been done to it.
@@ -75,10 +78,46 @@ pub struct ContactInsight {
     pub point: DVec3,
     /// From the instrument to the tissue, unit length.
     pub normal: DVec3,
+    /// How far the two overlap along the normal, m; negative where they are still apart.
+    pub depth: f64,
     /// Force on the tissue along the normal, N.
     pub force: f64,
     /// Friction on it, N.
     pub friction: DVec3,
+}
+
+/// A box that a search for contacts looked at.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BoxInsight {
+    /// Its lowest corner, m.
+    pub low: DVec3,
+    /// Its highest corner, m.
+    pub high: DVec3,
+    /// True if something that may touch came near enough to look inside.
+    pub is_near: bool,
+}
+
+impl BoxInsight {
+    /// Of a box.
+    pub fn new(bounds: &Bounds, is_near: bool) -> Self {
+        let (low, high) = (bounds.low, bounds.high);
+        Self { low, high, is_near }
+    }
+}
+
+/// What the search for contacts did in the last step.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Search {
+    /// Hulls of instruments and bodies that may touch a tissue.
+    pub probes: u32,
+    /// Boxes over the triangles of all tissues.
+    pub boxes: u32,
+    /// Pairs of a probe and a triangle that were looked at closely.
+    pub pairs: u32,
+    /// Pairs of bodies whose boxes overlap.
+    pub body_pairs: u32,
+    /// Contacts in the last substep.
+    pub contacts: u32,
 }
 
 /// What goes on inside. Only what was asked for is filled; its memory is used again.
@@ -98,6 +137,10 @@ pub struct Insight {
     pub frames: Vec<(DVec3, DQuat)>,
     /// Surface nodes (m) and their normals, unit length, outwards.
     pub normals: Vec<(DVec3, DVec3)>,
+    /// Boxes that the search for contacts looked at.
+    pub boxes: Vec<BoxInsight>,
+    /// What that search did, if boxes are wanted.
+    pub search: Search,
 }
 
 impl Simulation {
@@ -110,6 +153,8 @@ impl Simulation {
         out.anchors.clear();
         out.frames.clear();
         out.normals.clear();
+        out.boxes.clear();
+        out.search = Search::default();
         for tissue in &self.model.tissues {
             let Some(net) = self.model.net(tissue.matter) else {
                 continue;
@@ -159,15 +204,23 @@ impl Simulation {
         if wanted.contacts {
             for group in &self.groups {
                 group.see_contacts(|contact, h| {
-                    if let Some(point) = self.point(&contact.b) {
+                    if let (Some(at), Some(point)) =
+                        (self.point(&contact.a), self.point(&contact.b))
+                    {
                         out.contacts.push(ContactInsight {
                             point,
                             normal: contact.normal,
+                            depth: contact.distance - contact.normal.dot(point - at),
                             force: contact.impulse / h,
                             friction: contact.rub / h,
                         });
                     }
                 });
+            }
+        }
+        if wanted.boxes {
+            for group in &self.groups {
+                group.see_search(out);
             }
         }
         let moving = self.model.prescribed()..self.state.nodes.len();

@@ -6,7 +6,10 @@ mod common;
 
 use common::{FUNDUS, built, gallbladder, go, simulation};
 use glam::DVec3;
-use trocar_scene::{Insight, Pull, Views, insight::NodeState};
+use trocar_scene::{
+    Insight, Pull, Views,
+    insight::{BoxInsight, NodeState},
+};
 
 const SCENE: &str = r#"trocar = 1
 [world]
@@ -44,6 +47,7 @@ const ALL: Views = Views {
     anchors: true,
     frames: true,
     normals: true,
+    boxes: true,
 };
 
 #[test]
@@ -158,6 +162,27 @@ fn contacts_and_grasped_nodes_are_shown() {
     let mut insight = Insight::default();
     simulation.insight(ALL, &mut insight);
     assert_eq!(insight.contacts.len(), simulation.report().contacts);
+    let search = insight.search;
+    assert_eq!(search.contacts as usize, insight.contacts.len());
+    assert!(search.pairs >= search.contacts && search.boxes as usize == insight.boxes.len());
+    for contact in &insight.contacts {
+        let holds = |b: &&BoxInsight| {
+            contact.point.cmpge(b.low - 1e-9).all() && contact.point.cmple(b.high + 1e-9).all()
+        };
+        assert!(
+            insight.boxes.iter().filter(holds).any(|b| b.is_near),
+            "what is touched is in a box that was looked into"
+        );
+        assert!(
+            contact.depth.abs() < 2e-3,
+            "hulls are not crossed: {}",
+            contact.depth
+        );
+    }
+    assert!(
+        insight.boxes.iter().any(|b| !b.is_near),
+        "the far end of the organ is left alone"
+    );
     assert!(insight.contacts.iter().any(|c| c.force > 0.0), "pressed");
     for contact in &insight.contacts {
         assert!((contact.normal.length() - 1.0).abs() < 1e-9 && contact.force >= 0.0);

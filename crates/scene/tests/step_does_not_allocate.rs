@@ -255,6 +255,7 @@ fn the_mouse_and_the_endoscope_take_no_memory() {
         anchors: true,
         frames: true,
         normals: true,
+        boxes: true,
     };
     simulation.insight(views, &mut insight);
     COUNT.store(0, Ordering::SeqCst);

@@ -2,20 +2,22 @@
 //!
 //! | what | as |
 //! |---|---|
-//! | magic `TRI2`, number of the frame it belongs to | u32, u32 |
+//! | magic `TRI3`, number of the frame it belongs to | u32, u32 |
 //! | nodes: their number; of each position and state (0 free, 1 locked, 2 fixed, 3 grasped, 4 follower, 5 centre, 6 inside, 7 joined, 8 pulled) | u32; 3 f32, u32 … |
 //! | elements: their number; of each both ends and force, N (> 0 is tension) | u32; 7 f32 … |
-//! | contacts: their number; of each point, normal, force, N | u32; 7 f32 … |
+//! | contacts: their number; of each point, normal, force, N, depth, m | u32; 8 f32 … |
 //! | forces: their number; of each position and force, N | u32; 6 f32 … |
 //! | anchors: their number; of each both ends | u32; 6 f32 … |
 //! | frames: their number; of each position and quaternion x y z w | u32; 7 f32 … |
 //! | normals: their number; of each position and direction | u32; 6 f32 … |
+//! | boxes that the search for contacts looked at: their number; of each lowest and highest corner, 1 if something is near | u32; 7 f32 … |
+//! | that search: probes, boxes, pairs of probe and triangle, pairs of bodies, contacts | 5 u32 |
 
 use crate::binary::{BinaryError, Reader, Writer};
 use trocar_scene::Insight;
 
-/// "TRI2", read as a little-endian u32.
-pub const MAGIC: u32 = 0x3249_5254;
+/// "TRI3", read as a little-endian u32.
+pub const MAGIC: u32 = 0x3349_5254;
 
 /// Writes what was seen at frame `number` into `out`, whose memory is reused.
 pub fn encode(out: &mut Vec<u8>, number: u32, insight: &Insight) {
@@ -37,6 +39,7 @@ pub fn encode(out: &mut Vec<u8>, number: u32, insight: &Insight) {
         w.vector(contact.point);
         w.vector(contact.normal);
         w.f32(contact.force);
+        w.f32(contact.depth);
     }
     for pairs in [&insight.forces, &insight.anchors] {
         w.count(pairs.len());
@@ -54,6 +57,22 @@ pub fn encode(out: &mut Vec<u8>, number: u32, insight: &Insight) {
         w.vector(*position);
         w.vector(*normal);
     }
+    w.count(insight.boxes.len());
+    for seen in &insight.boxes {
+        w.vector(seen.low);
+        w.vector(seen.high);
+        w.f32(f64::from(u8::from(seen.is_near)));
+    }
+    let search = insight.search;
+    for count in [
+        search.probes,
+        search.boxes,
+        search.pairs,
+        search.body_pairs,
+        search.contacts,
+    ] {
+        w.u32(count);
+    }
 }
 
 /// Insight as received; for tests and other clients in Rust. Columns as in the table above.
@@ -65,8 +84,8 @@ pub struct InsightMessage {
     pub nodes: Vec<([f32; 3], u32)>,
     /// Both ends and force.
     pub elements: Vec<[f32; 7]>,
-    /// Point, normal and force.
-    pub contacts: Vec<[f32; 7]>,
+    /// Point, normal, force and depth.
+    pub contacts: Vec<[f32; 8]>,
     /// Position and force.
     pub forces: Vec<[f32; 6]>,
     /// Both ends.
@@ -75,6 +94,10 @@ pub struct InsightMessage {
     pub frames: Vec<[f32; 7]>,
     /// Position and direction.
     pub normals: Vec<[f32; 6]>,
+    /// Both corners, and 1 if something is near.
+    pub boxes: Vec<[f32; 7]>,
+    /// Probes, boxes, pairs of probe and triangle, pairs of bodies, contacts.
+    pub search: [u32; 5],
 }
 
 /// Reads an insight message.
@@ -94,6 +117,8 @@ pub fn decode(bytes: &[u8]) -> Result<InsightMessage, BinaryError> {
         anchors: r.rows()?,
         frames: r.rows()?,
         normals: r.rows()?,
+        boxes: r.rows()?,
+        search: [r.u32()?, r.u32()?, r.u32()?, r.u32()?, r.u32()?],
     };
     r.end()?;
     Ok(message)
@@ -104,7 +129,9 @@ mod tests {
     use super::*;
     use glam::{DQuat, DVec3};
     use proptest::prelude::*;
-    use trocar_scene::insight::{ContactInsight, ElementInsight, NodeInsight, NodeState};
+    use trocar_scene::insight::{
+        BoxInsight, ContactInsight, ElementInsight, NodeInsight, NodeState, Search,
+    };
 
     fn sample() -> Vec<u8> {
         let insight = Insight {
@@ -128,11 +155,24 @@ mod tests {
                 point: DVec3::X,
                 normal: DVec3::Y,
                 force: f64::INFINITY,
+                depth: 0.5,
             }],
             forces: vec![(DVec3::X, DVec3::Y)],
             anchors: vec![(DVec3::Y, DVec3::Z); 2],
             frames: vec![(DVec3::Z, DQuat::IDENTITY)],
             normals: vec![(DVec3::X, DVec3::Z)],
+            boxes: vec![BoxInsight {
+                low: DVec3::ZERO,
+                high: DVec3::ONE,
+                is_near: true,
+            }],
+            search: Search {
+                probes: 1,
+                boxes: 2,
+                pairs: 3,
+                body_pairs: 4,
+                contacts: 5,
+            },
         };
         let mut bytes = vec![1; 3];
         encode(&mut bytes, 9, &insight);
@@ -152,7 +192,10 @@ mod tests {
         assert_eq!(read.contacts[0][6], f32::MAX, "always finite");
         assert_eq!((read.forces.len(), read.anchors.len()), (1, 2));
         assert_eq!(read.frames, [[0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0]]);
+        assert_eq!(read.contacts[0][7], 0.5);
         assert_eq!(read.normals, [[1.0, 0.0, 0.0, 0.0, 0.0, 1.0]]);
+        assert_eq!(read.boxes, [[0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0]]);
+        assert_eq!(read.search, [1, 2, 3, 4, 5]);
     }
 
     #[test]

@@ -172,6 +172,7 @@ impl Operation {
             anchors: a.anchors || b.anchors,
             frames: a.frames || b.frames,
             normals: a.normals || b.normals,
+            boxes: a.boxes || b.boxes,
         });
         self.desk.watch(union);
     }

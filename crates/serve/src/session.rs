@@ -272,6 +272,7 @@ fn obey(seat: &Seat, curious: &AtomicBool, message: ClientMessage) -> Result<(),
         anchors,
         frames,
         normals,
+        boxes,
     } = message
     {
         only(
@@ -286,6 +287,7 @@ fn obey(seat: &Seat, curious: &AtomicBool, message: ClientMessage) -> Result<(),
             anchors,
             frames,
             normals,
+            boxes,
         };
         curious.store(views != Views::default(), Ordering::Relaxed);
         seat.watch(views);

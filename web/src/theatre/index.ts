@@ -6,7 +6,7 @@ import { Hands, tipOf } from "../desk/hands";
 import type { Struck } from "../desk/keys";
 import { type Place, placeOf, rayTo, type Vector } from "../desk/space";
 import { checkFrame, type Frame } from "../frame";
-import type { Insight, Views } from "../insight";
+import { type Insight, NO_VIEWS, type Search, type Views } from "../insight";
 import { addressOf, Link } from "../link";
 import type { OperationKind, Role, SceneDescription, ServerMessage, Task } from "../wire";
 import { type Hook, onPage } from "./hook";
@@ -14,7 +14,7 @@ import type { Status, TheatreEvents, TheatreOptions } from "./options";
 import { View } from "./view";
 
 export type { Binding } from "../desk/bindings";
-export { NODE_STATES, type NodeState, type Views } from "../insight";
+export { NO_VIEWS, NODE_STATES, type NodeState, type Search, type Views } from "../insight";
 export { AXIS_COLOURS, arrowLength, ELEMENT_COLOURS, NODE_COLOURS, VIEW_COLOURS } from "./inside";
 export { MARK_COLOURS } from "./marks";
 export { type Status, type TheatreEvents, type TheatreOptions, USUAL_OPTIONS } from "./options";
@@ -24,16 +24,6 @@ export { picture } from "./thumbnail";
 const STATUS_INTERVAL = 125;
 /** Longer than this the hands don't wait for the next picture, ms. */
 const LONGEST_REST = 25;
-
-const NO_VIEWS: Views = {
-  nodes: false,
-  elements: false,
-  contacts: false,
-  forces: false,
-  anchors: false,
-  frames: false,
-  normals: false,
-};
 
 type Hello = Extract<ServerMessage, { type: "hello" }>;
 
@@ -53,6 +43,7 @@ export class Theatre {
   private finished: Extract<ServerMessage, { type: "finished" }> | null = null;
   private frame: Frame | null = null;
   private views = NO_VIEWS;
+  private search: Search | null = null;
   private fresh = false;
   private moved = true;
   private frames = 0;
@@ -287,6 +278,7 @@ export class Theatre {
   }
 
   private reveal(insight: Insight | null): void {
+    this.search = insight?.search ?? null;
     this.view?.reveal(insight, this.views);
     this.moved = true;
   }
@@ -447,6 +439,7 @@ export class Theatre {
       endoscope: frame.eye?.handle ?? null,
       optics: scene.endoscope?.optics ?? null,
       tipInView: this.tipInView,
+      search: this.views.boxes ? this.search : null,
     };
     this.told = now;
     this.events.status(status);

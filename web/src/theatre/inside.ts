@@ -15,6 +15,7 @@ import {
 } from "three";
 import {
   ANCHOR,
+  BOX,
   CONTACT,
   ELEMENT,
   FORCE,
@@ -45,6 +46,9 @@ export const VIEW_COLOURS = {
   forces: "#7dff9a",
   anchors: "#ff8ce6",
   normals: "#9ad0ff",
+  depths: "#ff5d5d",
+  boxes: "#5f7f8f",
+  near: "#ffb347",
 };
 export const AXIS_COLOURS = ["#ff5d5d", "#7dff9a", "#3f8cff"] as const;
 
@@ -52,6 +56,11 @@ export const AXIS_COLOURS = ["#ff5d5d", "#7dff9a", "#3f8cff"] as const;
 export function arrowLength(newtons: number): number {
   return 0.003 * Math.log10(1 + newtons / 0.001);
 }
+
+/** Overlaps are fractions of a millimetre: they are drawn this much longer. */
+const DEPTH_SCALE = 10;
+/** Corners of a box that an edge joins: bit k of a corner says whether it is high along axis k. */
+const EDGES = [0, 1, 2, 3, 4, 5, 6, 7, 0, 2, 1, 3, 4, 6, 5, 7, 0, 4, 1, 5, 2, 6, 3, 7];
 
 const NORMAL_LENGTH = 0.004;
 const AXIS_LENGTH = 0.005;
@@ -134,11 +143,14 @@ class Strokes {
 
 const nodeColours = NODE_STATES.map((state) => new Color(NODE_COLOURS[state]));
 const axes = AXIS_COLOURS.map((colour) => new Color(colour));
-const [contactColour, forceColour, anchorColour, normalColour] = [
+const [contactColour, forceColour, anchorColour, normalColour, depthColour, boxColour, nearColour] = [
   new Color(VIEW_COLOURS.contacts),
   new Color(VIEW_COLOURS.forces),
   new Color(VIEW_COLOURS.anchors),
   new Color(VIEW_COLOURS.normals),
+  new Color(VIEW_COLOURS.depths),
+  new Color(VIEW_COLOURS.boxes),
+  new Color(VIEW_COLOURS.near),
 ];
 const [blue, grey, red] = [
   new Color(ELEMENT_COLOURS.compression),
@@ -182,6 +194,10 @@ export class Inside extends Group {
           this.points.add(c[i], c[i + 1], c[i + 2], contactColour);
           const length = NORMAL_LENGTH;
           this.line(c, i, length * c[i + 3], length * c[i + 4], length * c[i + 5], contactColour);
+          if (c[i + 7] > 0) {
+            const depth = -DEPTH_SCALE * c[i + 7];
+            this.line(c, i, depth * c[i + 3], depth * c[i + 4], depth * c[i + 5], depthColour);
+          }
         }
       }
       if (views.forces) {
@@ -203,6 +219,9 @@ export class Inside extends Group {
           const length = NORMAL_LENGTH;
           this.line(n, i, length * n[i + 3], length * n[i + 4], length * n[i + 5], normalColour);
         }
+      }
+      if (views.boxes) {
+        this.boxes(insight.boxes);
       }
     }
     for (const strokes of [this.points, this.small, this.lines]) {
@@ -243,6 +262,20 @@ export class Inside extends Group {
       const [x, y, z] = [scale * f[i + 3], scale * f[i + 4], scale * f[i + 5]];
       this.line(f, i, x, y, z, forceColour);
       this.small.add(f[i] + x, f[i + 1] + y, f[i + 2] + z, forceColour);
+    }
+  }
+
+  private boxes(b: Float32Array): void {
+    for (let i = 0; i < b.length; i += BOX) {
+      const colour = b[i + 6] > 0 ? nearColour : boxColour;
+      for (const corner of EDGES) {
+        this.lines.add(
+          b[i + (corner & 1 ? 3 : 0)],
+          b[i + 1 + (corner & 2 ? 3 : 0)],
+          b[i + 2 + (corner & 4 ? 3 : 0)],
+          colour,
+        );
+      }
     }
   }
 

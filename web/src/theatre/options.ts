@@ -1,5 +1,6 @@
 // What a page says to the theatre and hears from it.
 
+import type { Search } from "../insight";
 import type { EndoscopeHandle, Marker, Parameter, ServerMessage, Task } from "../wire";
 
 export interface TheatreOptions {
@@ -73,4 +74,6 @@ export interface Status {
   /** Angle between shaft and line of sight, rad. */
   optics: number | null;
   tipInView: boolean;
+  /** What the search for contacts did; null unless boxes are shown. */
+  search: Search | null;
 }

@@ -15,7 +15,7 @@ import {
 } from "three";
 import type { Eye, Vector } from "../desk/space";
 import type { Frame } from "../frame";
-import type { Insight, Views } from "../insight";
+import { type Insight, NO_VIEWS, type Views } from "../insight";
 import type { Mark, SceneDescription } from "../wire";
 import { Inside } from "./inside";
 import { FieldStop, lookThrough, radiusOf } from "./lens";
@@ -130,7 +130,7 @@ export class View {
   show(scene: SceneDescription): void {
     this.scene = scene;
     this.frame = null;
-    this.inside.show(null, NOTHING);
+    this.inside.show(null, NO_VIEWS);
     this.workshop = isWorkshop(scene);
     this.renderer.setClearColor(backgroundOf(scene));
     this.orbit.place(scene.camera, scene.endoscope !== null);
@@ -386,16 +386,6 @@ export class View {
     }
   }
 }
-
-const NOTHING: Views = {
-  nodes: false,
-  elements: false,
-  contacts: false,
-  forces: false,
-  anchors: false,
-  frames: false,
-  normals: false,
-};
 
 function shadowCaster() {
   const target = new WebGLRenderTarget(SHADOW_TEXELS, SHADOW_TEXELS, {

@@ -201,7 +201,7 @@ export function insightOf(world, wanted) {
     nodes.push(positions.slice(i, i + 3));
   }
   const out = new Writer();
-  out.u32(0x32495254, world.frame);
+  out.u32(0x33495254, world.frame);
   list(out, wanted.nodes ? nodes : [], (node, i) => {
     out.f32(...node);
     out.u32(i % 29 === 0 ? 2 : 0);
@@ -210,7 +210,7 @@ export function insightOf(world, wanted) {
     out.f32(...nodes[i], ...node, Math.sin(world.time + i));
   });
   list(out, wanted.contacts && depthOf(tip) > 0 ? [tip] : [], (point) =>
-    out.f32(...point, ...scale(axis, -1), 60 * depthOf(tip)),
+    out.f32(...point, ...scale(axis, -1), 60 * depthOf(tip), depthOf(tip)),
   );
   list(out, wanted.forces ? nodes : [], (node, i) =>
     out.f32(...node, 0, -0.02 * (1 + Math.sin(world.time + i)), 0),
@@ -218,6 +218,11 @@ export function insightOf(world, wanted) {
   list(out, wanted.anchors && world.grasped ? [tip] : [], (point) => out.f32(...point, ...world.grasped));
   list(out, wanted.frames ? [0] : [], () => out.f32(-0.055, -0.022, 0.03, ...about(1, 0.3)));
   list(out, wanted.normals ? nodes : [], (node) => out.f32(...node, 0, 1, 0));
+  const near = depthOf(tip) > 0 ? 1 : 0;
+  list(out, wanted.boxes ? nodes : [], (node) => {
+    out.f32(...node.map((x) => x - 0.003), ...node.map((x) => x + 0.003), near);
+  });
+  out.u32(wanted.boxes ? 3 : 0, wanted.boxes ? nodes.length : 0, near, 0, near);
   return out.end();
 }
 

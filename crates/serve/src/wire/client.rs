@@ -102,6 +102,9 @@ pub enum ClientMessage {
         /// Normals of surfaces.
         #[serde(default)]
         normals: bool,
+        /// Boxes around what may touch.
+        #[serde(default)]
+        boxes: bool,
     },
     /// Replay: go there.
     Seek {

@@ -1,6 +1,6 @@
 // What a step costs and how well it is solved.
 
-import type { Status } from "../../theatre";
+import type { Search, Status } from "../../theatre";
 import { Meter } from "../../ui";
 import { useCalm } from "../operate/useCalm";
 import { duration, figure, percent } from "../operate/words";
@@ -64,6 +64,21 @@ export function SolverPanel({ status }: { status: Status }) {
         ["Contacts", String(status.contacts)],
         ["Substeps", String(status.substeps)],
         ["Force at the tip", `${status.force.toFixed(2)} N`],
+      ]}
+    />
+  );
+}
+
+/** What the search for contacts did in the last step. */
+export function SearchPanel({ search }: { search: Search }) {
+  return (
+    <Pairs
+      rows={[
+        ["Hulls that may touch", String(search.probes)],
+        ["Boxes over triangles", String(search.boxes)],
+        ["Hull and triangle", `${search.pairs} pairs`],
+        ["Bodies", `${search.bodyPairs} pairs`],
+        ["Contacts", String(search.contacts)],
       ]}
     />
   );

@@ -3,17 +3,6 @@
 import type { Views } from "../../theatre";
 import { AXIS_COLOURS, ELEMENT_COLOURS, NODE_COLOURS, VIEW_COLOURS } from "../../theatre/inside";
 
-/** Nothing but the picture. */
-export const NO_VIEWS: Views = {
-  nodes: false,
-  elements: false,
-  contacts: false,
-  forces: false,
-  anchors: false,
-  frames: false,
-  normals: false,
-};
-
 interface Meaning {
   colour: string;
   means: string;
@@ -47,7 +36,10 @@ const VIEWS: { view: keyof Views; title: string; legend: Meaning[] }[] = [
   {
     view: "contacts",
     title: "Contacts",
-    legend: [{ colour: VIEW_COLOURS.contacts, means: "point and normal" }],
+    legend: [
+      { colour: VIEW_COLOURS.contacts, means: "point and normal" },
+      { colour: VIEW_COLOURS.depths, means: "overlap, ten times as long" },
+    ],
   },
   {
     view: "forces",
@@ -68,6 +60,14 @@ const VIEWS: { view: keyof Views; title: string; legend: Meaning[] }[] = [
     view: "normals",
     title: "Normals",
     legend: [{ colour: VIEW_COLOURS.normals, means: "outwards, 4 mm" }],
+  },
+  {
+    view: "boxes",
+    title: "Boxes",
+    legend: [
+      { colour: VIEW_COLOURS.boxes, means: "nothing near" },
+      { colour: VIEW_COLOURS.near, means: "looked into" },
+    ],
   },
 ];
 

@@ -3,7 +3,7 @@
 import { type ReactNode, useEffect, useState } from "react";
 import { useLocation, useSearch } from "wouter";
 import { api } from "../../api";
-import type { Views } from "../../theatre";
+import { NO_VIEWS, type Views } from "../../theatre";
 import { Badge, Button, Segmented } from "../../ui";
 import { Connection } from "../operate/Connection";
 import { HelpDialog, type Shortcut } from "../operate/HelpDialog";
@@ -16,8 +16,8 @@ import { clock } from "../operate/words";
 import { copyText, valuesAsText } from "./copy";
 import { EnergyPanel } from "./EnergyPanel";
 import { Parameters } from "./Parameters";
-import { SolverPanel, StagePanel } from "./Readings";
-import { NO_VIEWS, ViewSwitches } from "./ViewSwitches";
+import { SearchPanel, SolverPanel, StagePanel } from "./Readings";
+import { ViewSwitches } from "./ViewSwitches";
 import "../operate/operate.css";
 import "./lab.css";
 
@@ -195,6 +195,11 @@ export function Workbench({ operation }: { operation: string }) {
             <Fold title="Solver">
               <SolverPanel status={status} />
             </Fold>
+            {status.search && (
+              <Fold title="Search for contacts">
+                <SearchPanel search={status.search} />
+              </Fold>
+            )}
             <Fold title="Energy">
               <EnergyPanel time={status.time} energy={status.energy} />
             </Fold>

@@ -41,6 +41,7 @@ const status: Status = {
   endoscope: { yaw: 0, pitch: 0, depth: 0, roll: 0, horizon: Math.PI / 12, zoom: 1.5 },
   optics: Math.PI / 6,
   tipInView: true,
+  search: null,
 };
 
 describe("the task", () => {
