@@ -6,6 +6,7 @@
 
 pub mod bounds;
 pub mod four;
+pub mod orient;
 pub mod pose;
 pub mod real;
 pub mod rotation;
@@ -14,5 +15,6 @@ pub mod symmetric;
 
 pub use bounds::Bounds;
 pub use four::{Four, f64x4};
+pub use orient::{orient2d, orient3d};
 pub use pose::Pose;
 pub use rotation::{angle, skew};
