@@ -24,10 +24,9 @@ impl Heights {
         let error = TRIPLE_ERROR * size + LEAST_ERROR;
         let mut signs = values.map(sign);
         let least = values[0].abs().min(values[1].abs()).min(values[2].abs());
-        // Not `least <= error`: numbers that are none go there, too.
-        if !(least > error) {
+        if least <= error {
             for i in 0..3 {
-                if !(values[i].abs() > error) {
+                if values[i].abs() <= error {
                     signs[i] = orient3d_slow(a, b, c, points[i]);
                 }
             }
@@ -100,6 +99,10 @@ struct Crossing {
 }
 
 /// What the sides of planes say.
+#[allow(
+    clippy::large_enum_variant,
+    reason = "it never leaves the function that makes it, so that it lives in registers"
+)]
 enum Sides {
     Apart,
     /// One plane, or a triangle without area.
