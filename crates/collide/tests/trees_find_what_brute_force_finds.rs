@@ -3,7 +3,10 @@
 use glam::DVec3;
 use proptest::prelude::*;
 use trocar_collide::{
-    tree::{Change, Search, Side, Tree, TreeError},
+    tree::{
+        Change, Search, Side, Tree, TreeError,
+        hybrid::{Hybrid, Rules, Split, Tiers},
+    },
     triangle::touch,
 };
 use trocar_math::{Alone, Bounds, Workers};
@@ -181,6 +184,35 @@ proptest! {
     }
 
     #[test]
+    fn with_spheres_and_boxes_in_any_number_of_levels(
+        [r, c, s, d] in prop::array::uniform4(1_u32..12),
+        seed: u64,
+        [upper, middle] in prop::array::uniform2(0_u32..8),
+        leaf in 1_usize..12,
+        levels in 1_u32..12,
+        mean: bool,
+        slack in prop::sample::select(vec![0.0, 0.001, 0.01]),
+    ) {
+        let mut random = Random(seed);
+        let (a, b) = (sheet(r, c), sheet(s, d));
+        let mut pa = crumple(r, c, 0.01, &mut random);
+        let pb = crumple(s, d, 0.01, &mut random);
+        let split = if mean { Split::Mean } else { Split::Median };
+        let rules = Rules { tiers: Tiers { upper, middle }, split, leaf, levels, slack };
+        let mut tree_a = Hybrid::new(&a, &pa, rules).unwrap();
+        let tree_b = Hybrid::new(&b, &pb, Rules { tiers: Tiers::TOOL, ..rules }).unwrap();
+        prop_assert!(tree_a.levels() <= levels);
+        let mut out = Vec::new();
+        // Small steps, in which boxes are kept, must not lose anything.
+        for _ in 0..6 {
+            tree_a.pairs(&pa, (&tree_b, &pb), touch, &mut out);
+            prop_assert_eq!(&out, &brute_between(&listed(&a), &pa, &listed(&b), &pb));
+            pa.iter_mut().for_each(|p| *p += random.point() * 0.0004);
+            tree_a.refit(&pa).unwrap();
+        }
+    }
+
+    #[test]
     fn with_a_margin(seed: u64, margin in 0.0_f64..0.01) {
         let mut random = Random(seed);
         let (a, b) = (sheet(5, 5), sheet(4, 6));
@@ -329,6 +361,34 @@ fn empty_trees_touch_nothing() {
     assert!(search.between(e, t).is_empty() && search.between(t, e).is_empty());
     assert!(search.within(e).is_empty() && search.within(t).is_empty());
     assert_eq!(search.between(t, t), [[0, 0]]);
+}
+
+#[test]
+fn a_slack_saves_refits_and_none_makes_them_tight() {
+    let triangles = sheet(20, 20);
+    let mut random = Random(3);
+    let mut positions = crumple(20, 20, 0.001, &mut random);
+    let mut changed = [0.0, 0.001].map(|slack| {
+        let rules = Rules {
+            slack,
+            ..Rules::default()
+        };
+        (Hybrid::new(&triangles, &positions, rules).unwrap(), 0)
+    });
+    for _ in 0..10 {
+        positions
+            .iter_mut()
+            .for_each(|p| *p += random.point() * 1e-5);
+        for (tree, count) in &mut changed {
+            *count += tree.refit(&positions).unwrap();
+        }
+    }
+    assert!(
+        changed[0].1 > 10 * 100 && changed[1].1 == 0,
+        "{} {}",
+        changed[0].1,
+        changed[1].1
+    );
 }
 
 #[test]

@@ -49,6 +49,16 @@ impl Box32 {
         Self::new(bounds.low, bounds.high)
     }
 
+    #[inline(always)]
+    pub fn join(&self, other: &Self) -> Self {
+        let least = |a: f32, b: f32| if a < b { a } else { b };
+        let greatest = |a: f32, b: f32| if a > b { a } else { b };
+        Self {
+            low: [0, 1, 2].map(|k| least(self.low[k], other.low[k])),
+            high: [0, 1, 2].map(|k| greatest(self.high[k], other.high[k])),
+        }
+    }
+
     /// Larger by `margin` (m) on every side, and by what rounding of both this and another box may hide.
     pub fn grown(&self, margin: f32) -> Self {
         if margin == 0.0 {

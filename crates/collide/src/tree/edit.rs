@@ -30,16 +30,74 @@ impl Tree {
             }
         }
         for change in changes {
-            self.take(change.triangle, positions);
-            if let Some(corners) = change.corners {
-                self.give(change.triangle, corners, positions);
+            match change.corners {
+                None => self.take(change.triangle),
+                Some(corners) if self.replace(change.triangle, corners) => {}
+                Some(corners) => {
+                    self.take(change.triangle);
+                    self.give(change.triangle, corners, positions);
+                }
+            }
+        }
+        // Neighbours change together, so that each leaf is fitted once for several of them.
+        while let Some(leaf) = self.stale.pop() {
+            self.leaves[leaf as usize].stale = false;
+            if self.leaves[leaf as usize].count > 0 {
+                self.gather(leaf);
+                self.refit_leaf(leaf, positions);
             }
         }
         Ok(())
     }
 
+    /// Gives a triangle other corners where it is, if it keeps one of them and there is room: then it is not far from where it was.
+    fn replace(&mut self, triangle: u32, corners: [u32; 3]) -> bool {
+        let at = triangle as usize;
+        let Some(leaf) = self.homes.get(at).copied().filter(|home| *home != NONE) else {
+            return false;
+        };
+        let old = self.triangles[at];
+        if !corners.iter().any(|n| old.contains(n)) {
+            return false;
+        }
+        self.triangles[at] = corners;
+        self.mark(leaf);
+        if !self.ring_mut(leaf).add(&corners) && !self.gather(leaf) {
+            self.triangles[at] = old;
+            return false;
+        }
+        self.count_nodes(&corners);
+        true
+    }
+
+    /// To be fitted before anybody looks.
+    fn mark(&mut self, leaf: u32) {
+        if !std::mem::replace(&mut self.leaves[leaf as usize].stale, true) {
+            self.stale.push(leaf);
+        }
+    }
+
+    /// Lists the corners of a leaf's triangles anew; false if there are too many.
+    fn gather(&mut self, leaf: u32) -> bool {
+        let mut ring = Ring::EMPTY;
+        let of = self.leaves[leaf as usize];
+        let fits = of
+            .triangles()
+            .iter()
+            .all(|t| ring.add(&self.triangles[*t as usize]));
+        if fits {
+            *self.ring_mut(leaf) = ring;
+        }
+        fits
+    }
+
+    fn count_nodes(&mut self, corners: &[u32; 3]) {
+        let last = corners.iter().max().map_or(0, |n| *n as usize + 1);
+        self.nodes = self.nodes.max(last);
+    }
+
     /// Takes a triangle out of its leaf, and what is empty then out of the tree.
-    fn take(&mut self, triangle: u32, positions: &[DVec3]) {
+    fn take(&mut self, triangle: u32) {
         let Some(home) = self.homes.get_mut(triangle as usize) else {
             return;
         };
@@ -48,17 +106,19 @@ impl Tree {
             return;
         }
         self.count -= 1;
-        let old = self.leaves[leaf as usize];
-        self.empty(leaf);
-        for other in old.triangles().iter().filter(|t| **t != triangle) {
-            self.put(leaf, *other);
+        let of = &mut self.leaves[leaf as usize];
+        let count = of.count as usize;
+        if let Some(k) = of.triangles().iter().position(|t| *t == triangle) {
+            of.triangles.copy_within(k + 1..count, k);
+            of.count -= 1;
         }
-        if self.leaves[leaf as usize].count > 0 {
-            self.refit_leaf(leaf, positions);
+        if of.count > 0 {
+            self.mark(leaf);
             return;
         }
+        let parent = of.parent;
         self.free_leaves.push(leaf);
-        self.remove(leaf | IS_LEAF, old.parent);
+        self.remove(leaf | IS_LEAF, parent);
     }
 
     fn empty(&mut self, leaf: u32) {
@@ -101,13 +161,12 @@ impl Tree {
         }
         self.triangles[at] = corners;
         self.count += 1;
-        let last = corners.iter().max().map_or(0, |n| *n as usize + 1);
-        self.nodes = self.nodes.max(last);
+        self.count_nodes(&corners);
         if self.root == NONE {
             let leaf = self.new_leaf(NONE);
             self.root = leaf | IS_LEAF;
             self.put(leaf, triangle);
-            self.refit_leaf(leaf, positions);
+            self.mark(leaf);
             return;
         }
         let one = Box32::of(&corners.map(|n| positions[n as usize]));
@@ -118,8 +177,11 @@ impl Tree {
             child = branch.children[best.unwrap_or(0)];
         }
         let leaf = child & !IS_LEAF;
-        if self.put(leaf, triangle) {
-            self.refit_leaf(leaf, positions);
+        let room = self.put(leaf, triangle);
+        // Corners of triangles that are gone may take the room.
+        let stale = self.leaves[leaf as usize].stale;
+        if room || (stale && self.gather(leaf) && self.put(leaf, triangle)) {
+            self.mark(leaf);
         } else {
             self.halve(leaf, triangle, positions);
         }

@@ -6,7 +6,7 @@
 //! as in an R-tree: triangles enter where boxes grow least, and what is full is divided, up to the root, so that every path stays short
 //! without ever building anew.
 //!
-//! `Hybrid` is Huang's binary tree of spheres above and boxes below (H54–H65), with plain trees of spheres and of boxes as its extremes.
+//! [`hybrid::Hybrid`] is Huang's binary tree of spheres above and boxes below (H54–H65), with plain trees of spheres and of boxes as its extremes.
 //! `cargo xtask bench collide/huang` measures all of them.
 //!
 //! Trees only know what triangles there are and where their boxes were at the last refit; positions belong to the
@@ -16,6 +16,7 @@ mod boxes;
 mod build;
 mod edit;
 mod error;
+pub mod hybrid;
 mod refit;
 mod search;
 
@@ -60,6 +61,8 @@ pub struct Tree {
     bundles: Vec<Bundle>,
     free_branches: Vec<u32>,
     free_leaves: Vec<u32>,
+    /// Leaves to be fitted at the end of an edit.
+    stale: Vec<u32>,
     /// A branch, a leaf with its mark, or [`NONE`].
     root: u32,
     /// One more than the greatest corner.
@@ -77,6 +80,7 @@ impl Default for Tree {
             bundles: Vec::new(),
             free_branches: Vec::new(),
             free_leaves: Vec::new(),
+            stale: Vec::new(),
             root: NONE,
             nodes: 0,
             count: 0,
@@ -114,6 +118,8 @@ struct Leaf {
     triangles: [u32; LEAF],
     count: u32,
     parent: u32,
+    /// It is in the list of those to be fitted.
+    stale: bool,
 }
 
 impl Leaf {
@@ -121,6 +127,7 @@ impl Leaf {
         triangles: [NONE; LEAF],
         count: 0,
         parent: NONE,
+        stale: false,
     };
 
     fn triangles(&self) -> &[u32] {
@@ -249,6 +256,7 @@ impl Tree {
         }
     }
 
+    #[inline(always)]
     fn leaf_box(&self, leaf: u32) -> Box32 {
         self.bundles[leaf as usize / BUNDLE].boxes[leaf as usize % BUNDLE]
     }

@@ -1,8 +1,8 @@
 //! Boxes after nodes have moved.
 
-use super::{Box32, Bundle, IS_LEAF, MAX_COORDINATE, NONE, Ring, Tree, TreeError};
+use super::{Box32, Bundle, IS_LEAF, Lanes, MAX_COORDINATE, NONE, Ring, Tree, TreeError};
 use glam::DVec3;
-use trocar_math::{Alone, Workers};
+use trocar_math::{Alone, Workers, f64x4};
 
 /// True for finite places not too far away.
 pub(super) fn is_place(position: DVec3) -> bool {
@@ -45,12 +45,21 @@ impl Tree {
             return self.box_of(child);
         }
         let children = self.branches[child as usize].children;
-        let boxes = children.map(|c| self.close(c));
-        let lanes = &mut self.branches[child as usize].boxes;
-        for (lane, one) in boxes.iter().enumerate() {
-            lanes.set(lane, one);
+        let mut boxes = Lanes::EMPTY;
+        let mut whole = Box32::EMPTY;
+        for (lane, below) in children.into_iter().enumerate() {
+            if below != NONE {
+                let one = if below & IS_LEAF != 0 {
+                    self.leaf_box(below & !IS_LEAF)
+                } else {
+                    self.close(below)
+                };
+                boxes.set(lane, &one);
+                whole = whole.join(&one);
+            }
         }
-        lanes.whole()
+        self.branches[child as usize].boxes = boxes;
+        whole
     }
 
     /// Fits a leaf and what is above it.
@@ -98,17 +107,30 @@ impl Ring {
     /// The box around its nodes; none if one is nowhere.
     #[inline(always)]
     pub(super) fn fit(&self, positions: &[DVec3]) -> Option<Box32> {
-        let (mut low, mut high) = (DVec3::INFINITY, DVec3::NEG_INFINITY);
+        let mut low = f64x4::splat(f64::INFINITY);
+        let mut high = f64x4::splat(f64::NEG_INFINITY);
         // Zero as long as all are finite: comparisons alone would pass over what is not a number.
-        let mut poison = 0.0;
+        let mut poison = f64x4::ZERO;
         for node in self.nodes() {
-            let p = positions[*node as usize];
-            low = low.min(p);
-            high = high.max(p);
-            poison += (p.x + p.y + p.z) * 0.0;
+            let at = *node as usize;
+            // Four neighbours in memory are one load; the fourth is not looked at.
+            let place = match positions.get(at..at + 2) {
+                Some([p, next]) => f64x4::new([p.x, p.y, p.z, next.x]),
+                _ => {
+                    let p = positions[at];
+                    f64x4::new([p.x, p.y, p.z, p.z])
+                }
+            };
+            low = low.fast_min(place);
+            high = high.fast_max(place);
+            poison += place * f64x4::ZERO;
         }
+        let [low, high, poison] = [low, high, poison].map(|v| {
+            let [x, y, z, _] = v.to_array();
+            DVec3::new(x, y, z)
+        });
         let near = low.min_element() >= -MAX_COORDINATE && high.max_element() <= MAX_COORDINATE;
-        let fits = poison == 0.0 && near;
+        let fits = poison == DVec3::ZERO && near;
         (fits || self.count == 0).then(|| Box32::new(low, high))
     }
 }
