@@ -81,6 +81,11 @@ const BENCHES: &[Bench] = &[
         run: rigid::wall,
     },
     Bench {
+        name: "collide/huang",
+        about: "Huang's tables: triangle tests, and every tree with every test as an instrument goes in",
+        run: collide::huang,
+    },
+    Bench {
         name: "collide/pairs",
         about: "two deforming surfaces: boxes anew and all touching pairs, beside parry and obvhs",
         run: collide::pairs,

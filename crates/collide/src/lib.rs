@@ -4,6 +4,7 @@
 //! what a capsule or a body may touch. Rigid bodies have a module of their own, [`rigid`].
 
 pub mod closest;
+pub mod fold;
 pub mod patch;
 pub mod ray;
 pub mod rigid;

@@ -14,11 +14,11 @@ trait Fraction: Clone + Zero + One + Signed + PartialOrd {
 
 impl Fraction for BigRational {
     fn of(value: f64) -> Self {
-        BigRational::from_float(value).unwrap()
+        BigRational::from_float(value).unwrap_or_else(|| panic!("{value} is no fraction"))
     }
 
     fn rounded(&self) -> f64 {
-        num_traits::ToPrimitive::to_f64(self).unwrap()
+        num_traits::ToPrimitive::to_f64(self).unwrap_or(f64::NAN)
     }
 }
 
