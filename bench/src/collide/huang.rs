@@ -17,7 +17,10 @@ use trocar_collide::{
         Search, Side, Tree,
         hybrid::{Hybrid, Rules, Tiers},
     },
-    triangle::{suite::PAIRS, touch},
+    triangle::{
+        suite::{Kind, PAIRS},
+        touch,
+    },
 };
 use trocar_math::Alone;
 
@@ -52,6 +55,24 @@ fn suite(effort: Effort) -> Vec<Row> {
     };
     let scene: Vec<[[DVec3; 3]; 2]> = (0..4096).map(&mut near).collect();
     let mut rows = Vec::new();
+    for (name, test) in TESTS {
+        let wrong = PAIRS.iter().filter(|p| {
+            let [a, b] = p.corners();
+            test(&a, &b) != (p.kind != Kind::None)
+        });
+        let case = "collide/huang, Table 4.1, forty singular pairs";
+        let row = Row::single(
+            case,
+            &format!("{name}: decided wrongly"),
+            wrong.count() as f64,
+            "",
+        );
+        rows.push(if name == "exact" {
+            row.at_most(0.0)
+        } else {
+            row
+        });
+    }
     for (case, pairs) in [
         ("collide/huang, Table 4.1, forty singular pairs", &forty),
         ("collide/huang, Table 4.1, random pairs", &scene),

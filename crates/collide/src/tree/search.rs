@@ -37,6 +37,9 @@ struct Part {
     stack: Vec<[u32; 2]>,
     pairs: Vec<[u32; 2]>,
     tests: usize,
+    /// Of the last leaf of each tree; kept only to be written over.
+    held: Facets,
+    other: Facets,
 }
 
 impl Search {
@@ -209,11 +212,10 @@ impl<K: Fn(&[DVec3; 3], &[DVec3; 3]) -> bool + Sync> Walk<'_, K> {
     }
 
     fn finish(&self, part: &mut Part) {
-        let mut held = Facets::EMPTY;
-        let mut other = Facets::EMPTY;
+        part.held.leaf = NONE;
         while let Some(pair) = part.stack.pop() {
             if self.is_last(pair) {
-                self.leaves(pair, &mut held, &mut other, part);
+                self.leaves(pair, part);
             } else {
                 self.descend(pair, &mut part.stack);
             }
@@ -221,7 +223,14 @@ impl<K: Fn(&[DVec3; 3], &[DVec3; 3]) -> bool + Sync> Walk<'_, K> {
     }
 
     /// Two leaves. Those of `a` come in a row, so that its triangles are fetched once for all of them.
-    fn leaves(&self, [a, b]: [u32; 2], held: &mut Facets, other: &mut Facets, part: &mut Part) {
+    fn leaves(&self, [a, b]: [u32; 2], part: &mut Part) {
+        let Part {
+            pairs,
+            tests,
+            held,
+            other,
+            ..
+        } = part;
         if held.leaf != a {
             held.load(&self.a, a);
         }
@@ -243,11 +252,10 @@ impl<K: Fn(&[DVec3; 3], &[DVec3; 3]) -> bool + Sync> Walk<'_, K> {
                 if self.alone && self.neighbours(pair) {
                     continue;
                 }
-                part.tests += 1;
+                *tests += 1;
                 if (self.keep)(&held.corners[i], &other.corners[j]) {
                     let swap = self.alone && pair[0] > pair[1];
-                    part.pairs
-                        .push(if swap { [pair[1], pair[0]] } else { pair });
+                    pairs.push(if swap { [pair[1], pair[0]] } else { pair });
                 }
             }
         }
@@ -261,6 +269,7 @@ impl<K: Fn(&[DVec3; 3], &[DVec3; 3]) -> bool + Sync> Walk<'_, K> {
 }
 
 /// The triangles of a leaf, fetched.
+#[derive(Clone, Debug)]
 struct Facets {
     leaf: u32,
     triangles: [u32; LEAF],
@@ -268,14 +277,18 @@ struct Facets {
     boxes: Lanes,
 }
 
-impl Facets {
-    const EMPTY: Self = Self {
-        leaf: NONE,
-        triangles: [NONE; LEAF],
-        corners: [[DVec3::ZERO; 3]; LEAF],
-        boxes: Lanes::EMPTY,
-    };
+impl Default for Facets {
+    fn default() -> Self {
+        Self {
+            leaf: NONE,
+            triangles: [NONE; LEAF],
+            corners: [[DVec3::ZERO; 3]; LEAF],
+            boxes: Lanes::EMPTY,
+        }
+    }
+}
 
+impl Facets {
     #[inline(always)]
     fn load(&mut self, side: &Side<'_>, child: u32) {
         self.leaf = child;

@@ -189,7 +189,7 @@ impl Crossing {
 pub fn touch(a: &[DVec3; 3], b: &[DVec3; 3]) -> bool {
     match sides(a, b) {
         Sides::Apart => false,
-        Sides::Flat => flat::contact(a, b).exists(),
+        Sides::Flat => flat::touch(a, b),
         Sides::Crossing(pair) => pair.compare(START, END) <= 0 && pair.compare(END, START) >= 0,
     }
 }

@@ -32,6 +32,21 @@ pub(super) fn contact(a: &[DVec3; 3], b: &[DVec3; 3]) -> Contact {
     }
 }
 
+/// Whether they have anything in common: the same without its corners.
+#[cold]
+pub(super) fn touch(a: &[DVec3; 3], b: &[DVec3; 3]) -> bool {
+    if let (Shape::Triangle(a), Shape::Triangle(b)) = (Shape::new(a), Shape::new(b)) {
+        let axis = facing(&a);
+        let (a, b) = (Flat::new(&a, axis), Flat::new(&b, axis));
+        return match between(&a, &b) {
+            Between::Gap => false,
+            Between::Line(edge) => on_line(&a, &b, edge).exists(),
+            Between::Nothing => true,
+        };
+    }
+    contact(a, b).exists()
+}
+
 fn one_if(found: bool, point: DVec3) -> Contact {
     if found {
         Contact::Point(point)
