@@ -65,8 +65,8 @@ impl Feature {
     }
 
     /// A direction that belongs to it, from nodes in their order: out of a face, or across two edges. None for others.
-    fn direction(&self, positions: &[DVec3]) -> Option<DVec3> {
-        let at = |n: u32| positions[n as usize];
+    fn direction(&self, surface: Side<'_>) -> Option<DVec3> {
+        let at = |n: u32| surface.place(n);
         let [p, q, r] = self.b;
         let normal = if r != NONE {
             (at(q) - at(p)).cross(at(r) - at(p))
@@ -133,7 +133,7 @@ impl Folds {
         });
         self.folds.dedup_by_key(|f| f.feature);
         for k in 0..self.folds.len() {
-            let fold = self.known(self.folds[k], surface.positions);
+            let fold = self.known(self.folds[k], surface);
             self.folds[k] = fold;
         }
         &self.folds
@@ -190,7 +190,7 @@ impl Folds {
     }
 
     /// The contact with number and side: those it had, or new ones.
-    fn known(&mut self, mut fold: Fold, positions: &[DVec3]) -> Fold {
+    fn known(&mut self, mut fold: Fold, surface: Side<'_>) -> Fold {
         let old = self
             .before
             .binary_search_by_key(&fold.feature, |f| f.feature)
@@ -198,7 +198,7 @@ impl Folds {
             .map(|k| self.before[k]);
         fold.id = old.map_or(self.next, |f| f.id);
         self.next += u64::from(old.is_none());
-        let Some(direction) = fold.feature.direction(positions) else {
+        let Some(direction) = fold.feature.direction(surface) else {
             return fold;
         };
         // From the second point to the first, along the feature's own direction.
@@ -241,7 +241,7 @@ fn features_of(pair: [u32; 2], surface: Side<'_>, thickness: f64, out: &mut Vec<
     let [Some(s), Some(t)] = pair.map(|t| surface.tree.triangle(t)) else {
         return;
     };
-    let corners = |t: [u32; 3]| t.map(|n| surface.positions[n as usize]);
+    let corners = |t: [u32; 3]| t.map(|n| surface.place(n));
     let (at_s, at_t) = (corners(s), corners(t));
     for ((one, at_one, this), (other, at_other, that)) in [
         ((s, at_s, pair[0]), (t, at_t, pair[1])),

@@ -403,4 +403,17 @@ fn too_few_positions_are_refused() {
             nodes: 3
         })
     );
+    let change = Change {
+        triangle: 0,
+        corners: None,
+    };
+    assert_eq!(tree.edit(&[change], &positions[..2]), error);
+    assert_eq!(tree.len(), 1);
+    // A search with fewer positions than the tree was fitted to does not fail, and finds nothing there.
+    let mut search = Search::default();
+    let short = Side {
+        tree: &tree,
+        positions: &positions[..2],
+    };
+    assert!(search.between(short, short).is_empty());
 }

@@ -19,6 +19,12 @@ impl Tree {
     /// Makes changes, one after the other. `positions` (m) by node are those of the last refit, and of all new nodes. If one of them is refused,
     /// none is made. To take away what is not there is no error.
     pub fn edit(&mut self, changes: &[Change], positions: &[DVec3]) -> Result<(), TreeError> {
+        if positions.len() < self.nodes {
+            return Err(TreeError::TooFewPositions {
+                positions: positions.len(),
+                nodes: self.nodes,
+            });
+        }
         for change in changes {
             if change.triangle > MAX_TRIANGLE {
                 return Err(TreeError::TooManyTriangles {

@@ -21,6 +21,15 @@ pub struct Side<'a> {
     pub positions: &'a [DVec3],
 }
 
+impl Side<'_> {
+    /// Where a node is, m. One without a position is nowhere, and touches nothing; a refit would have refused so few.
+    #[inline(always)]
+    pub(crate) fn place(&self, node: u32) -> DVec3 {
+        let place = self.positions.get(node as usize);
+        place.copied().unwrap_or(DVec3::NAN)
+    }
+}
+
 /// Memory for searches. Once it is warm, it does not grow.
 #[derive(Clone, Debug, Default)]
 pub struct Search {
@@ -297,7 +306,7 @@ impl Facets {
         self.triangles = leaf.triangles;
         for (lane, triangle) in leaf.triangles().iter().enumerate() {
             let nodes = side.tree.triangles[*triangle as usize];
-            let corners = nodes.map(|n| side.positions[n as usize]);
+            let corners = nodes.map(|n| side.place(n));
             self.boxes.set(lane, &Box32::of(&corners));
             self.corners[lane] = corners;
         }
