@@ -3,6 +3,7 @@
 //! `trocar-bench [NAME…] [--json FILE] [--quick] [--strict] [--list]`; usually started by `cargo xtask bench`.
 
 mod client;
+mod collide;
 mod latency;
 mod machine;
 mod measure;
@@ -78,6 +79,21 @@ const BENCHES: &[Bench] = &[
         name: "rigid/wall",
         about: "252 bricks that stand and are hit, beside Rapier",
         run: rigid::wall,
+    },
+    Bench {
+        name: "collide/huang",
+        about: "Huang's tables: triangle tests, and every tree with every test as an instrument goes in",
+        run: collide::huang,
+    },
+    Bench {
+        name: "collide/pairs",
+        about: "two deforming surfaces: boxes anew and all touching pairs, beside parry and obvhs",
+        run: collide::pairs,
+    },
+    Bench {
+        name: "collide/edit",
+        about: "a tree after ten triangles have changed, from 5 to 490 thousand",
+        run: collide::edit,
     },
     Bench {
         name: "serve",

@@ -197,6 +197,12 @@ impl Crew {
     }
 }
 
+impl trocar_math::Workers for Crew {
+    fn each<T: Send>(&self, items: &mut [T], work: impl Fn(&mut T) + Sync) {
+        Self::each(self, items, |_, item| work(item));
+    }
+}
+
 impl Drop for Crew {
     fn drop(&mut self) {
         {

@@ -6,13 +6,17 @@
 
 pub mod bounds;
 pub mod four;
+pub mod orient;
 pub mod pose;
 pub mod real;
 pub mod rotation;
 pub mod statistics;
 pub mod symmetric;
+pub mod workers;
 
 pub use bounds::Bounds;
 pub use four::{Four, f64x4};
+pub use orient::{orient2d, orient3d};
 pub use pose::Pose;
 pub use rotation::{angle, skew};
+pub use workers::{Alone, Workers};

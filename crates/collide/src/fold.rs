@@ -1,0 +1,330 @@
+//! A surface that touches itself: folds of a sheet, walls of a hollow organ.
+//!
+//! [`Folds`] finds where parts of a surface that have no corner in common come within a thickness of each other: a node over a face, an edge across
+//! an edge, and at borders a node beside an edge or a node. Each contact is two [`Spot`]s, a triangle and weights, so that it can be
+//! tied to what moves the surface; and it has a number that it keeps as long as the same features are near each other, frame after
+//! frame and through edits. With the number goes the side from which one came to the other, so that what has got through is known to
+//! be on the wrong side and is led back to where it came from.
+//!
+//! Triangles with a common corner never count. A thickness greater than the distance between nodes two edges apart would find contacts in a
+//! flat sheet.
+
+use crate::{
+    closest,
+    tree::{Search, Side},
+};
+use glam::DVec3;
+use trocar_math::{Alone, Workers};
+
+/// No node.
+const NONE: u32 = u32::MAX;
+
+/// A point of a surface.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Spot {
+    /// The triangle.
+    pub triangle: u32,
+    /// Weights of its corners; their sum is 1.
+    pub weights: [f64; 3],
+}
+
+/// Which features of the surface touch: nodes of the one and of the other in ascending order, [`u32::MAX`] where there are fewer. A node (1)
+/// with a node, edge or face (1, 2, 3), or an edge with an edge (2, 2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Feature {
+    /// Nodes of the one.
+    pub a: [u32; 2],
+    /// Nodes of the other.
+    pub b: [u32; 3],
+}
+
+impl Feature {
+    /// Of these nodes, one or two here and one to three there, in any order; none if there are others, or one is on both sides.
+    pub fn new(a: &[u32], b: &[u32]) -> Option<Self> {
+        let common = a.iter().any(|n| b.contains(n));
+        let known = matches!((a.len(), b.len()), (1, 1..=3) | (2, 2));
+        if common || !known {
+            return None;
+        }
+        let mut feature = Self {
+            a: [NONE; 2],
+            b: [NONE; 3],
+        };
+        feature.a[..a.len()].copy_from_slice(a);
+        feature.b[..b.len()].copy_from_slice(b);
+        feature.a.sort_unstable();
+        feature.b.sort_unstable();
+        // Of two alike, the one with the lower node comes first.
+        let alike = a.len() == b.len();
+        if alike && feature.b[..2] < feature.a[..] {
+            let a = feature.a;
+            feature.a.copy_from_slice(&feature.b[..2]);
+            feature.b[..2].copy_from_slice(&a);
+        }
+        Some(feature)
+    }
+
+    /// A direction that belongs to it, from nodes in their order: out of a face, or across two edges. None for others.
+    fn direction(&self, surface: Side<'_>) -> Option<DVec3> {
+        let at = |n: u32| surface.place(n);
+        let [p, q, r] = self.b;
+        let normal = if r != NONE {
+            (at(q) - at(p)).cross(at(r) - at(p))
+        } else if self.a[1] != NONE {
+            (at(self.a[1]) - at(self.a[0])).cross(at(q) - at(p))
+        } else {
+            return None;
+        };
+        normal.try_normalize()
+    }
+}
+
+/// Where a surface touches itself.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Fold {
+    /// Its own for as long as it lasts; never used again.
+    pub id: u64,
+    /// What touches.
+    pub feature: Feature,
+    /// The nearest points, of `feature.a` and of `feature.b`.
+    pub spots: [Spot; 2],
+    /// From the second point to the first, as it was when they met: the way out. Length 1, or 0 if there is none.
+    pub normal: DVec3,
+    /// Between the points along the normal, m. Negative if the one has got through the other.
+    pub distance: f64,
+    /// 1 or -1: on which side of the feature's own direction the first point belongs; 0 if it has none.
+    pub side: i8,
+}
+
+/// The contacts of a surface with itself.
+#[derive(Clone, Debug, Default)]
+pub struct Folds {
+    search: Search,
+    /// In the order of features.
+    folds: Vec<Fold>,
+    before: Vec<Fold>,
+    next: u64,
+}
+
+impl Folds {
+    /// Finds all contacts of features within `thickness` (m) of each other. `surface` has the positions of its last refit.
+    pub fn update(&mut self, surface: Side<'_>, thickness: f64) -> &[Fold] {
+        self.update_by(surface, thickness, &Alone)
+    }
+
+    /// [`update`](Self::update) with help.
+    pub fn update_by(
+        &mut self,
+        surface: Side<'_>,
+        thickness: f64,
+        workers: &impl Workers,
+    ) -> &[Fold] {
+        std::mem::swap(&mut self.folds, &mut self.before);
+        self.folds.clear();
+        let near = |_: &[DVec3; 3], _: &[DVec3; 3]| true;
+        for pair in self.search.within_by(surface, thickness, near, workers) {
+            features_of(*pair, surface, thickness, &mut self.folds);
+        }
+        // Several triangles may show the same feature: the first of them has it.
+        let triangles = |f: &Fold| f.spots.map(|s| s.triangle);
+        self.folds.sort_unstable_by(|f, g| {
+            let (a, b) = ((f.feature, triangles(f)), (g.feature, triangles(g)));
+            a.cmp(&b)
+        });
+        self.folds.dedup_by_key(|f| f.feature);
+        for k in 0..self.folds.len() {
+            let fold = self.known(self.folds[k], surface);
+            self.folds[k] = fold;
+        }
+        &self.folds
+    }
+
+    /// What was found last, in the order of features.
+    pub fn folds(&self) -> &[Fold] {
+        &self.folds
+    }
+
+    /// All that the next update depends on: the contacts, and the next free number.
+    pub fn memory(&self) -> (&[Fold], u64) {
+        (&self.folds, self.next)
+    }
+
+    /// Takes up what another one [remembered](Self::memory).
+    pub fn remember(&mut self, folds: &[Fold], next: u64) {
+        self.folds.clear();
+        self.folds.extend_from_slice(folds);
+        self.folds.sort_unstable_by_key(|f| f.feature);
+        self.next = next;
+    }
+
+    /// Goes along with an edit of the surface: `remap` says what has become of a feature, or that it is gone. The contacts keep their numbers;
+    /// those whose features are gone are told to `lost`. Spots are of the old surface until the next update.
+    pub fn follow(
+        &mut self,
+        mut remap: impl FnMut(Feature) -> Option<Feature>,
+        mut lost: impl FnMut(&Fold),
+    ) {
+        self.folds.retain_mut(|fold| match remap(fold.feature) {
+            Some(feature) => {
+                if fold.feature != feature {
+                    // Its own direction depends on the order of its nodes, so that the side is found anew from the normal.
+                    fold.side = 0;
+                }
+                fold.feature = feature;
+                true
+            }
+            None => {
+                lost(fold);
+                false
+            }
+        });
+        // Of two that have become one, the older stays.
+        self.folds.sort_unstable_by_key(|f| (f.feature, f.id));
+        self.folds.dedup_by(|later, first| {
+            let same = later.feature == first.feature;
+            if same {
+                lost(later);
+            }
+            same
+        });
+    }
+
+    /// The contact with number and side: those it had, or new ones.
+    fn known(&mut self, mut fold: Fold, surface: Side<'_>) -> Fold {
+        let old = self
+            .before
+            .binary_search_by_key(&fold.feature, |f| f.feature)
+            .ok()
+            .map(|k| self.before[k]);
+        fold.id = old.map_or(self.next, |f| f.id);
+        self.next += u64::from(old.is_none());
+        let Some(direction) = fold.feature.direction(surface) else {
+            return fold;
+        };
+        // From the second point to the first, along the feature's own direction.
+        let along = fold.distance * fold.normal.dot(direction);
+        let now = if along < 0.0 { -1 } else { 1 };
+        let as_was = |normal: DVec3| if direction.dot(normal) < 0.0 { -1 } else { 1 };
+        fold.side = match old {
+            Some(old) if old.side != 0 => old.side,
+            Some(old) => as_was(old.normal),
+            None => self.normal_beside(&fold).map_or(now, as_was),
+        };
+        fold.normal = direction * f64::from(fold.side);
+        fold.distance = along * f64::from(fold.side);
+        fold
+    }
+
+    /// The way out for a node that has got through a neighbouring face before and slides on behind it.
+    fn normal_beside(&self, fold: &Fold) -> Option<DVec3> {
+        let node = fold.feature.a;
+        if node[1] != NONE {
+            return None;
+        }
+        let first = self.before.partition_point(|f| f.feature.a < node);
+        let of_node = self.before[first..]
+            .iter()
+            .take_while(|f| f.feature.a == node);
+        let shares = |f: &&Fold| {
+            f.feature
+                .b
+                .iter()
+                .any(|n| *n != NONE && fold.feature.b.contains(n))
+        };
+        let through = of_node.filter(shares).find(|f| f.distance < 0.0)?;
+        Some(through.normal)
+    }
+}
+
+/// Adds what is near in a pair of triangles.
+fn features_of(pair: [u32; 2], surface: Side<'_>, thickness: f64, out: &mut Vec<Fold>) {
+    let [Some(s), Some(t)] = pair.map(|t| surface.tree.triangle(t)) else {
+        return;
+    };
+    let corners = |t: [u32; 3]| t.map(|n| surface.place(n));
+    let (at_s, at_t) = (corners(s), corners(t));
+    for ((one, at_one, this), (other, at_other, that)) in [
+        ((s, at_s, pair[0]), (t, at_t, pair[1])),
+        ((t, at_t, pair[1]), (s, at_s, pair[0])),
+    ] {
+        for k in 0..3 {
+            let weights = closest::on_triangle(at_one[k], at_other);
+            let mut own = [0.0; 3];
+            own[k] = 1.0;
+            let spots = [
+                Spot {
+                    triangle: this,
+                    weights: own,
+                },
+                Spot {
+                    triangle: that,
+                    weights,
+                },
+            ];
+            add(([one, other], [at_one, at_other]), spots, thickness, out);
+        }
+    }
+    for (i, j) in EDGES {
+        for (k, l) in EDGES {
+            let (along, other) = closest::segment_segment(at_s[i], at_s[j], at_t[k], at_t[l]);
+            let inner = |x: f64| x > 0.0 && x < 1.0;
+            // Ends are nodes, which have had their turn.
+            if !(inner(along) && inner(other)) {
+                continue;
+            }
+            let mut weights = [[0.0; 3]; 2];
+            (weights[0][i], weights[0][j]) = (1.0 - along, along);
+            (weights[1][k], weights[1][l]) = (1.0 - other, other);
+            let spot = |side: usize| Spot {
+                triangle: pair[side],
+                weights: weights[side],
+            };
+            add(([s, t], [at_s, at_t]), [spot(0), spot(1)], thickness, out);
+        }
+    }
+}
+
+const EDGES: [(usize, usize); 3] = [(0, 1), (1, 2), (2, 0)];
+
+/// Adds the contact of two spots if they are near enough.
+fn add(
+    (nodes, corners): ([[u32; 3]; 2], [[DVec3; 3]; 2]),
+    mut spots: [Spot; 2],
+    thickness: f64,
+    out: &mut Vec<Fold>,
+) {
+    let [p, q] = [0, 1].map(|side| closest::point(corners[side], spots[side].weights));
+    let distance = p.distance(q);
+    // Not `>`: what is not a number is near nothing.
+    if distance.is_nan() || distance > thickness {
+        return;
+    }
+    // The feature is made of the nodes that have weight.
+    let mut held = [[NONE; 3]; 2];
+    let mut count = [0; 2];
+    for side in 0..2 {
+        for (node, weight) in nodes[side].iter().zip(spots[side].weights) {
+            if weight > 0.0 {
+                held[side][count[side]] = *node;
+                count[side] += 1;
+            }
+        }
+    }
+    let Some(feature) = Feature::new(&held[0][..count[0]], &held[1][..count[1]]) else {
+        return;
+    };
+    let swapped = !held[0][..count[0]].contains(&feature.a[0]);
+    let mut normal = (p - q) / distance.max(f64::MIN_POSITIVE);
+    if swapped {
+        spots.swap(0, 1);
+        normal = -normal;
+    }
+    out.push(Fold {
+        id: 0,
+        feature,
+        spots,
+        normal,
+        distance,
+        side: 0,
+    });
+}

@@ -1,0 +1,163 @@
+//! Which of many things may touch before anybody looks again (W39, W57).
+//!
+//! Boxes are made larger by as far as each thing may move until the next look, so that the broad phase runs once for many substeps, or frames,
+//! of the narrow one. Whoever leaves its larger box earlier, because it was faster than it said, is noticed, and pairs are found anew: at no
+//! time is a pair missing that touches.
+
+use crate::rigid::{Broad, Pair};
+use trocar_math::Bounds;
+
+/// Something that may touch others: a tissue, a tool, a body.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Thing {
+    /// Where it is, m.
+    pub bounds: Bounds,
+    /// How fast any point of it moves at most, m/s; 0 or more.
+    pub speed: f64,
+    /// How near others may come to it before they count, m; 0 or more.
+    pub margin: f64,
+}
+
+/// Pairs of things that may touch, kept for as long as they are right.
+#[derive(Clone, Debug, Default)]
+pub struct Near {
+    broad: Broad,
+    /// Where each thing may be until the next look.
+    reach: Vec<Bounds>,
+    pairs: Vec<Pair>,
+    looks: u64,
+}
+
+impl Near {
+    /// The pairs of `things`, in ascending order, that may come as near as their margins within `ahead` (s) of the last look and that `keep`
+    /// wants. Looks again only if something is where it was not expected, or the number of things has changed.
+    ///
+    /// What `keep` says of a pair must not change between looks; [`forget`](Self::forget) if it does.
+    pub fn update(
+        &mut self,
+        things: &[Thing],
+        ahead: f64,
+        keep: impl FnMut(u32, u32) -> bool,
+    ) -> &[Pair] {
+        if !self.holds(things) {
+            self.look(things, ahead, keep);
+        }
+        &self.pairs
+    }
+
+    /// Has the next update look again.
+    pub fn forget(&mut self) {
+        self.reach.clear();
+    }
+
+    /// How often it has looked.
+    pub fn looks(&self) -> u64 {
+        self.looks
+    }
+
+    /// True if every thing, with its margin, is within its larger box.
+    fn holds(&self, things: &[Thing]) -> bool {
+        let within = |(thing, reach): (&Thing, &Bounds)| {
+            let now = thing.bounds.grown(thing.margin);
+            reach.low.cmple(now.low).all() && now.high.cmple(reach.high).all()
+        };
+        !self.reach.is_empty()
+            && self.reach.len() == things.len()
+            && things.iter().zip(&self.reach).all(within)
+    }
+
+    fn look(&mut self, things: &[Thing], ahead: f64, keep: impl FnMut(u32, u32) -> bool) {
+        self.looks += 1;
+        self.reach.clear();
+        let reach = |t: &Thing| t.bounds.grown(t.margin + (t.speed * ahead).max(0.0));
+        self.reach.extend(things.iter().map(reach));
+        self.broad.update(&self.reach, keep, &mut self.pairs);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use glam::DVec3;
+    use proptest::prelude::*;
+
+    fn thing(at: DVec3, size: f64, speed: f64) -> Thing {
+        Thing {
+            bounds: Bounds::of([at - size, at + size]),
+            speed,
+            margin: 0.002,
+        }
+    }
+
+    fn brute(things: &[Thing]) -> Vec<Pair> {
+        let mut pairs = Vec::new();
+        let grown = |k: usize| things[k].bounds.grown(things[k].margin);
+        for i in 0..things.len() {
+            for j in i + 1..things.len() {
+                if grown(i).overlaps(&grown(j)) {
+                    pairs.push(Pair::new(i as u32, j as u32));
+                }
+            }
+        }
+        pairs
+    }
+
+    proptest! {
+        #[test]
+        fn no_pair_is_missing_even_if_things_are_faster_than_they_said(
+            places in prop::collection::vec((prop::array::uniform3(-0.2_f64..0.2), 0.001_f64..0.05), 2..25),
+            speed in 0.0_f64..0.2,
+            hurry in 0.5_f64..3.0,
+            seed: u64,
+        ) {
+            let mut state = seed | 1;
+            let mut next = || {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                (state >> 33) as f64 / (1_u64 << 30) as f64 - 1.0
+            };
+            let mut places: Vec<(DVec3, f64)> = places.into_iter().map(|(p, s)| (DVec3::from(p), s)).collect();
+            let ways: Vec<DVec3> = places.iter().map(|_| DVec3::new(next(), next(), next()).normalize_or_zero()).collect();
+            let mut near = Near::default();
+            for _ in 0..30 {
+                let things: Vec<Thing> = places.iter().map(|(p, s)| thing(*p, *s, speed)).collect();
+                let found = near.update(&things, 0.05, |_, _| true);
+                prop_assert!(found.is_sorted());
+                for pair in brute(&things) {
+                    prop_assert!(found.contains(&pair), "{:?}", pair);
+                }
+                for (place, way) in places.iter_mut().zip(&ways) {
+                    place.0 += *way * speed * hurry * 0.01;
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn it_looks_as_seldom_as_speeds_allow_and_not_at_all_at_rest() {
+        let mut near = Near::default();
+        let mut at = 0.0;
+        for step in 0..100 {
+            let things = [
+                thing(DVec3::X * at, 0.01, 0.1),
+                thing(DVec3::X * 0.2, 0.01, 0.0),
+            ];
+            let found = near.update(&things, 0.01, |_, _| true).len();
+            // They touch when the first has come 0.176 m.
+            assert!(found == 1 || at < 0.176, "step {step}");
+            at += 0.1 * 0.001;
+        }
+        // Once in ten steps of 1 ms at the speed it told, and rounding.
+        assert!((9..=12).contains(&near.looks()), "{}", near.looks());
+        let rest = [thing(DVec3::ZERO, 0.01, 0.0); 3];
+        near.forget();
+        let before = near.looks();
+        for _ in 0..100 {
+            assert_eq!(
+                near.update(&rest, 0.01, |a, b| a + b != 2),
+                [Pair::new(0, 1), Pair::new(1, 2)]
+            );
+        }
+        assert_eq!(near.looks(), before + 1);
+        assert!(near.update(&[], 0.01, |_, _| true).is_empty());
+    }
+}

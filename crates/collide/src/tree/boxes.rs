@@ -1,0 +1,170 @@
+//! Boxes of single precision, one and eight at a time.
+//!
+//! Coordinates are rounded to the nearest number of single precision, which keeps their order: what is not greater before is not greater
+//! after. So boxes that overlap do so after rounding, too, and nothing has to be rounded outwards as long as rounded boxes are only
+//! compared, and joined, with rounded ones.
+
+use glam::DVec3;
+use trocar_math::Bounds;
+use wide::f32x8;
+
+/// How many boxes stand side by side.
+pub(super) const LANES: usize = 8;
+
+/// A box along the axes, m.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Box32 {
+    pub low: [f32; 3],
+    pub high: [f32; 3],
+}
+
+impl Box32 {
+    /// With nothing in it.
+    pub const EMPTY: Self = Self {
+        low: [f32::INFINITY; 3],
+        high: [f32::NEG_INFINITY; 3],
+    };
+
+    /// With everything in it: twice as far as a node may be. Not infinite, or it would meet the empty box.
+    pub const ALL: Self = Self {
+        low: [-2e30; 3],
+        high: [2e30; 3],
+    };
+
+    #[inline(always)]
+    pub fn new(low: DVec3, high: DVec3) -> Self {
+        Self {
+            low: low.as_vec3().to_array(),
+            high: high.as_vec3().to_array(),
+        }
+    }
+
+    #[inline(always)]
+    pub fn of(corners: &[DVec3; 3]) -> Self {
+        let [a, b, c] = *corners;
+        Self::new(a.min(b).min(c), a.max(b).max(c))
+    }
+
+    pub fn from_bounds(bounds: &Bounds) -> Self {
+        Self::new(bounds.low, bounds.high)
+    }
+
+    #[inline(always)]
+    pub fn join(&self, other: &Self) -> Self {
+        let least = |a: f32, b: f32| if a < b { a } else { b };
+        let greatest = |a: f32, b: f32| if a > b { a } else { b };
+        Self {
+            low: [0, 1, 2].map(|k| least(self.low[k], other.low[k])),
+            high: [0, 1, 2].map(|k| greatest(self.high[k], other.high[k])),
+        }
+    }
+
+    /// Larger by `margin` (m) on every side, and by what rounding of both this and another box may hide.
+    pub fn grown(&self, margin: f32) -> Self {
+        if margin == 0.0 {
+            return *self;
+        }
+        // Each box is off by half a unit in the last place, of its own coordinates, and so are the margin and the sum. Where they are near
+        // each other theirs are alike; where not, nothing depends on it.
+        let more = |x: f32| margin + 4.0 * f32::EPSILON * (x.abs() + margin);
+        Self {
+            low: self.low.map(|x| x - more(x)),
+            high: self.high.map(|x| x + more(x)),
+        }
+    }
+
+    pub fn centre(&self, axis: usize) -> f32 {
+        0.5 * (self.low[axis] + self.high[axis])
+    }
+}
+
+/// Eight boxes, a lane each.
+#[derive(Clone, Copy, Debug)]
+#[repr(C, align(32))]
+pub(super) struct Lanes {
+    low: [[f32; LANES]; 3],
+    high: [[f32; LANES]; 3],
+}
+
+impl Lanes {
+    pub const EMPTY: Self = Self {
+        low: [[f32::INFINITY; LANES]; 3],
+        high: [[f32::NEG_INFINITY; LANES]; 3],
+    };
+
+    #[inline(always)]
+    pub fn set(&mut self, lane: usize, one: &Box32) {
+        for k in 0..3 {
+            self.low[k][lane] = one.low[k];
+            self.high[k][lane] = one.high[k];
+        }
+    }
+
+    #[inline(always)]
+    pub fn get(&self, lane: usize) -> Box32 {
+        Box32 {
+            low: [0, 1, 2].map(|k| self.low[k][lane]),
+            high: [0, 1, 2].map(|k| self.high[k][lane]),
+        }
+    }
+
+    /// The box around all.
+    #[inline(always)]
+    pub fn whole(&self) -> Box32 {
+        let fold = |list: &[f32; LANES], pick: fn(f32, f32) -> f32| {
+            let [a, b, c, d, e, f, g, h] = *list;
+            pick(pick(pick(a, b), pick(c, d)), pick(pick(e, f), pick(g, h)))
+        };
+        let least = |a: f32, b: f32| if a < b { a } else { b };
+        let greatest = |a: f32, b: f32| if a > b { a } else { b };
+        Box32 {
+            low: [0, 1, 2].map(|k| fold(&self.low[k], least)),
+            high: [0, 1, 2].map(|k| fold(&self.high[k], greatest)),
+        }
+    }
+
+    /// A bit for every lane that shares a point with `one`.
+    #[inline(always)]
+    pub fn overlapping(&self, one: &Box32) -> u32 {
+        let splat = f32x8::splat;
+        let load = f32x8::new;
+        let axis = |k: usize| {
+            load(self.low[k]).simd_le(splat(one.high[k]))
+                & splat(one.low[k]).simd_le(load(self.high[k]))
+        };
+        (axis(0) & axis(1) & axis(2)).to_bitmask()
+    }
+
+    /// The lane, among those of `mask`, whose surface grows least if it takes `one` in.
+    pub fn least_growth(&self, mask: u32, one: &Box32) -> Option<usize> {
+        let load = f32x8::new;
+        let mut size = [f32x8::ZERO; 3];
+        let mut grown = [f32x8::ZERO; 3];
+        for k in 0..3 {
+            let (low, high) = (load(self.low[k]), load(self.high[k]));
+            size[k] = high - low;
+            grown[k] =
+                high.fast_max(f32x8::splat(one.high[k])) - low.fast_min(f32x8::splat(one.low[k]));
+        }
+        let surface = |[x, y, z]: [f32x8; 3]| x * y + y * z + z * x;
+        let growth = (surface(grown) - surface(size)).to_array();
+        let surface = surface(size).to_array();
+        let key = |lane: &usize| (growth[*lane], surface[*lane]);
+        (0..LANES)
+            .filter(|lane| mask & (1 << lane) != 0)
+            .min_by(|a, b| {
+                let ((ga, sa), (gb, sb)) = (key(a), key(b));
+                ga.total_cmp(&gb).then(sa.total_cmp(&sb))
+            })
+    }
+}
+
+/// The set bits, lowest first.
+#[inline(always)]
+pub(super) fn bits(mut mask: u32) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let bit = mask.trailing_zeros();
+        mask &= mask.wrapping_sub(1);
+        (bit < 32).then_some(bit as usize)
+    })
+}

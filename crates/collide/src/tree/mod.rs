@@ -1,0 +1,263 @@
+//! Trees of boxes over triangles that deform, tear and are cut.
+//!
+//! [`Tree`] is the one to take. Eight boxes of single precision stand side by side in a branch, so that one is compared with eight at a time; up
+//! to eight triangles are in a leaf, which keeps the list of their corners, each once: triangles of a patch share most of them, so that
+//! refitting reads a fifth more positions than there are triangles, instead of three times as many, and stores one box for all eight. Edits work
+//! as in an R-tree: triangles enter where boxes grow least, and what is full is divided, up to the root, so that every path stays short
+//! without ever building anew.
+//!
+//! [`hybrid::Hybrid`] is Huang's binary tree of spheres above and boxes below (H54–H65), with plain trees of spheres and of boxes as its extremes.
+//! `cargo xtask bench collide/huang` measures all of them.
+//!
+//! Trees only know what triangles there are and where their boxes were at the last refit; positions belong to the
+//! caller, who passes the same ones to the refit and to the [`Search`].
+
+mod boxes;
+mod build;
+mod edit;
+mod error;
+pub mod hybrid;
+mod refit;
+mod search;
+
+pub use edit::Change;
+pub use error::TreeError;
+pub use search::{Search, Side};
+
+use boxes::{Box32, Lanes};
+use glam::DVec3;
+use trocar_math::Bounds;
+
+/// Most triangles in a leaf.
+const LEAF: usize = 8;
+
+/// Most corners of the triangles in a leaf. Eight triangles of a patch have ten; five without common corners have fifteen.
+const CORNERS: usize = 15;
+
+/// How many leaves are in a bundle, which one thread refits.
+const BUNDLE: usize = 256;
+
+/// No child, no parent, no leaf.
+const NONE: u32 = u32::MAX;
+
+/// Marks the number of a child as that of a leaf.
+const IS_LEAF: u32 = 1 << 31;
+
+/// The greatest number that a triangle may have.
+pub const MAX_TRIANGLE: u32 = (1 << 28) - 1;
+
+/// Coordinates beyond this (m) can't be told from infinite ones in single precision.
+const MAX_COORDINATE: f64 = 1e30;
+
+/// A tree of boxes over triangles.
+#[derive(Clone, Debug)]
+pub struct Tree {
+    /// By number; those that are in no leaf are not there.
+    triangles: Vec<[u32; 3]>,
+    /// The leaf in which each triangle is, or [`NONE`].
+    homes: Vec<u32>,
+    branches: Vec<Branch>,
+    leaves: Vec<Leaf>,
+    bundles: Vec<Bundle>,
+    free_branches: Vec<u32>,
+    free_leaves: Vec<u32>,
+    /// Leaves to be fitted at the end of an edit.
+    stale: Vec<u32>,
+    /// A branch, a leaf with its mark, or [`NONE`].
+    root: u32,
+    /// One more than the greatest corner.
+    nodes: usize,
+    count: usize,
+}
+
+impl Default for Tree {
+    fn default() -> Self {
+        Self {
+            triangles: Vec::new(),
+            homes: Vec::new(),
+            branches: Vec::new(),
+            leaves: Vec::new(),
+            bundles: Vec::new(),
+            free_branches: Vec::new(),
+            free_leaves: Vec::new(),
+            stale: Vec::new(),
+            root: NONE,
+            nodes: 0,
+            count: 0,
+        }
+    }
+}
+
+/// Up to eight children.
+#[derive(Clone, Copy, Debug)]
+struct Branch {
+    boxes: Lanes,
+    children: [u32; boxes::LANES],
+    parent: u32,
+}
+
+impl Branch {
+    fn new(parent: u32) -> Self {
+        Self {
+            boxes: Lanes::EMPTY,
+            children: [NONE; boxes::LANES],
+            parent,
+        }
+    }
+
+    /// A bit for every lane with a child.
+    fn occupied(&self) -> u32 {
+        let bit = |(lane, child): (usize, &u32)| u32::from(*child != NONE) << lane;
+        self.children.iter().enumerate().map(bit).sum()
+    }
+}
+
+/// What does not change when nodes move.
+#[derive(Clone, Copy, Debug)]
+struct Leaf {
+    triangles: [u32; LEAF],
+    count: u32,
+    parent: u32,
+    /// It is in the list of those to be fitted.
+    stale: bool,
+}
+
+impl Leaf {
+    const EMPTY: Self = Self {
+        triangles: [NONE; LEAF],
+        count: 0,
+        parent: NONE,
+        stale: false,
+    };
+
+    fn triangles(&self) -> &[u32] {
+        &self.triangles[..self.count as usize]
+    }
+}
+
+/// The corners of a leaf's triangles, each once: one line of the cache.
+#[derive(Clone, Copy, Debug)]
+#[repr(C, align(64))]
+struct Ring {
+    nodes: [u32; CORNERS],
+    count: u32,
+}
+
+impl Ring {
+    const EMPTY: Self = Self {
+        nodes: [0; CORNERS],
+        count: 0,
+    };
+
+    /// Adds the corners of a triangle; false, and nothing is changed, if there is no room.
+    fn add(&mut self, corners: &[u32; 3]) -> bool {
+        let before = self.count;
+        for corner in corners {
+            if self.nodes().contains(corner) {
+                continue;
+            }
+            if self.count as usize == CORNERS {
+                self.count = before;
+                return false;
+            }
+            self.nodes[self.count as usize] = *corner;
+            self.count += 1;
+        }
+        true
+    }
+
+    fn nodes(&self) -> &[u32] {
+        &self.nodes[..self.count as usize]
+    }
+}
+
+/// What is read and written when nodes move, of [`BUNDLE`] leaves.
+#[derive(Clone, Debug, Default)]
+struct Bundle {
+    rings: Vec<Ring>,
+    boxes: Vec<Box32>,
+    /// A node that is not a number or too far away.
+    bad: Option<u32>,
+}
+
+impl Tree {
+    /// How many triangles it has.
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    /// True if it has no triangle.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// The corners of a triangle, if it is there.
+    pub fn triangle(&self, triangle: u32) -> Option<[u32; 3]> {
+        let at = triangle as usize;
+        (*self.homes.get(at)? != NONE).then(|| self.triangles[at])
+    }
+
+    /// One more than the greatest corner: how many positions it wants.
+    pub fn node_count(&self) -> usize {
+        self.nodes
+    }
+
+    /// A box around everything, as of the last refit, m. Not smaller than it is.
+    pub fn bounds(&self) -> Bounds {
+        if self.is_empty() {
+            return Bounds::EMPTY;
+        }
+        let whole = self.box_of(self.root).grown(f32::MIN_POSITIVE);
+        Bounds {
+            low: DVec3::from(whole.low.map(f64::from)),
+            high: DVec3::from(whole.high.map(f64::from)),
+        }
+    }
+
+    /// How many boxes are on the longest way from the root to a leaf.
+    pub fn depth(&self) -> usize {
+        fn below(tree: &Tree, child: u32) -> usize {
+            if child == NONE || child & IS_LEAF != 0 {
+                return usize::from(child != NONE);
+            }
+            let children = tree.branches[child as usize].children;
+            let depths = children.iter().map(|c| below(tree, *c));
+            1 + depths.max().unwrap_or(0)
+        }
+        below(self, self.root)
+    }
+
+    /// Calls `found` with every triangle whose box shares a point with `bounds`.
+    pub fn overlapping(&self, bounds: &Bounds, mut found: impl FnMut(u32)) {
+        fn visit(tree: &Tree, child: u32, one: &Box32, found: &mut impl FnMut(u32)) {
+            if child & IS_LEAF != 0 {
+                let leaf = &tree.leaves[(child & !IS_LEAF) as usize];
+                leaf.triangles().iter().for_each(|t| found(*t));
+                return;
+            }
+            let branch = &tree.branches[child as usize];
+            for lane in boxes::bits(branch.boxes.overlapping(one) & branch.occupied()) {
+                visit(tree, branch.children[lane], one, found);
+            }
+        }
+        if self.root != NONE {
+            visit(self, self.root, &Box32::from_bounds(bounds), &mut found);
+        }
+    }
+
+    /// The box of a child.
+    fn box_of(&self, child: u32) -> Box32 {
+        if child == NONE {
+            Box32::EMPTY
+        } else if child & IS_LEAF != 0 {
+            self.leaf_box(child & !IS_LEAF)
+        } else {
+            self.branches[child as usize].boxes.whole()
+        }
+    }
+
+    #[inline(always)]
+    fn leaf_box(&self, leaf: u32) -> Box32 {
+        self.bundles[leaf as usize / BUNDLE].boxes[leaf as usize % BUNDLE]
+    }
+}

@@ -1,0 +1,136 @@
+//! Boxes after nodes have moved.
+
+use super::{Box32, Bundle, IS_LEAF, Lanes, MAX_COORDINATE, NONE, Ring, Tree, TreeError};
+use glam::DVec3;
+use trocar_math::{Alone, Workers, f64x4};
+
+/// True for finite places not too far away.
+pub(super) fn is_place(position: DVec3) -> bool {
+    position.abs().cmple(DVec3::splat(MAX_COORDINATE)).all()
+}
+
+impl Tree {
+    /// Fits all boxes to `positions` (m) by node.
+    ///
+    /// Always conservative: each box holds what is below it, exactly as it is now; none is kept because it changed little, as in the
+    /// source (H65), where triangles stick out of such boxes and contacts go unseen. If a node is nowhere (see [`TreeError`]), it is named, and the
+    /// boxes around it hold everything: what touches its triangles' neighbours is still found.
+    pub fn refit(&mut self, positions: &[DVec3]) -> Result<(), TreeError> {
+        self.refit_by(positions, &Alone)
+    }
+
+    /// [`refit`](Self::refit) with help.
+    pub fn refit_by(
+        &mut self,
+        positions: &[DVec3],
+        workers: &impl Workers,
+    ) -> Result<(), TreeError> {
+        if positions.len() < self.nodes {
+            return Err(TreeError::TooFewPositions {
+                positions: positions.len(),
+                nodes: self.nodes,
+            });
+        }
+        workers.each(&mut self.bundles, |bundle| bundle.refit(positions));
+        self.close(self.root);
+        match self.bundles.iter().find_map(|b| b.bad) {
+            Some(node) => Err(TreeError::NoPlace { node }),
+            None => Ok(()),
+        }
+    }
+
+    /// Fits the boxes of a child and all below it to those of the leaves.
+    fn close(&mut self, child: u32) -> Box32 {
+        if child == NONE || child & IS_LEAF != 0 {
+            return self.box_of(child);
+        }
+        let children = self.branches[child as usize].children;
+        let mut boxes = Lanes::EMPTY;
+        let mut whole = Box32::EMPTY;
+        for (lane, below) in children.into_iter().enumerate() {
+            if below != NONE {
+                let one = if below & IS_LEAF != 0 {
+                    self.leaf_box(below & !IS_LEAF)
+                } else {
+                    self.close(below)
+                };
+                boxes.set(lane, &one);
+                whole = whole.join(&one);
+            }
+        }
+        self.branches[child as usize].boxes = boxes;
+        whole
+    }
+
+    /// Fits a leaf and what is above it.
+    pub(super) fn refit_leaf(&mut self, leaf: u32, positions: &[DVec3]) {
+        let ring = *self.ring_mut(leaf);
+        let one = ring.fit(positions).unwrap_or(Box32::ALL);
+        self.bundles[leaf as usize / super::BUNDLE].boxes[leaf as usize % super::BUNDLE] = one;
+        self.lift(leaf | IS_LEAF, self.leaves[leaf as usize].parent, one);
+    }
+
+    /// Tells a branch the box of one of its children, and those above it, until nothing changes.
+    pub(super) fn lift(&mut self, mut child: u32, mut parent: u32, mut one: Box32) {
+        while parent != NONE {
+            let branch = &mut self.branches[parent as usize];
+            let Some(lane) = branch.children.iter().position(|c| *c == child) else {
+                return;
+            };
+            if branch.boxes.get(lane) == one {
+                return;
+            }
+            branch.boxes.set(lane, &one);
+            one = branch.boxes.whole();
+            (child, parent) = (parent, branch.parent);
+        }
+    }
+}
+
+impl Bundle {
+    fn refit(&mut self, positions: &[DVec3]) {
+        self.bad = None;
+        for (ring, one) in self.rings.iter().zip(&mut self.boxes) {
+            *one = match ring.fit(positions) {
+                Some(fit) => fit,
+                None => {
+                    let bad = |n: &&u32| !is_place(positions[**n as usize]);
+                    self.bad = ring.nodes().iter().find(bad).copied().or(self.bad);
+                    Box32::ALL
+                }
+            };
+        }
+    }
+}
+
+impl Ring {
+    /// The box around its nodes; none if one is nowhere.
+    #[inline(always)]
+    pub(super) fn fit(&self, positions: &[DVec3]) -> Option<Box32> {
+        let mut low = f64x4::splat(f64::INFINITY);
+        let mut high = f64x4::splat(f64::NEG_INFINITY);
+        // Zero as long as all are finite: comparisons alone would pass over what is not a number.
+        let mut poison = f64x4::ZERO;
+        for node in self.nodes() {
+            let at = *node as usize;
+            // Four neighbours in memory are one load; the fourth is not looked at.
+            let place = match positions.get(at..at + 2) {
+                Some([p, next]) => f64x4::new([p.x, p.y, p.z, next.x]),
+                _ => {
+                    let p = positions[at];
+                    f64x4::new([p.x, p.y, p.z, p.z])
+                }
+            };
+            low = low.fast_min(place);
+            high = high.fast_max(place);
+            poison += place * f64x4::ZERO;
+        }
+        let [low, high, poison] = [low, high, poison].map(|v| {
+            let [x, y, z, _] = v.to_array();
+            DVec3::new(x, y, z)
+        });
+        let near = low.min_element() >= -MAX_COORDINATE && high.max_element() <= MAX_COORDINATE;
+        let fits = poison == DVec3::ZERO && near;
+        (fits || self.count == 0).then(|| Box32::new(low, high))
+    }
+}

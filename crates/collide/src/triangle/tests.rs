@@ -1,0 +1,72 @@
+use super::{
+    Contact, contact,
+    suite::{Kind, PAIRS},
+    touch,
+};
+use glam::DVec3;
+
+fn kind(contact: &Contact) -> Kind {
+    match contact {
+        Contact::None => Kind::None,
+        Contact::Point(_) => Kind::Point,
+        Contact::Segment(_) => Kind::Segment,
+        Contact::Polygon(_) => Kind::Polygon,
+    }
+}
+
+const ORDERS: [[usize; 3]; 6] = [
+    [0, 1, 2],
+    [1, 2, 0],
+    [2, 0, 1],
+    [0, 2, 1],
+    [2, 1, 0],
+    [1, 0, 2],
+];
+
+#[test]
+fn forty_pairs_in_every_order_of_corners_give_what_is_expected() {
+    for pair in &PAIRS {
+        let [a, b] = pair.corners();
+        for (i, j) in ORDERS
+            .iter()
+            .flat_map(|i| ORDERS.iter().map(move |j| (i, j)))
+        {
+            let (a, b) = (i.map(|k| a[k]), j.map(|k| b[k]));
+            for (a, b) in [(a, b), (b, a)] {
+                let found = contact(&a, &b);
+                assert_eq!(kind(&found), pair.kind, "{}: {a:?} {b:?}", pair.name);
+                assert_eq!(touch(&a, &b), found.exists(), "{}", pair.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_stab_has_the_ends_that_geometry_gives_it() {
+    let a = [DVec3::ZERO, DVec3::X * 4.0, DVec3::Y * 4.0];
+    let b = [
+        DVec3::new(1.0, 1.0, 2.0),
+        DVec3::new(1.0, 1.0, -2.0),
+        DVec3::new(2.0, 1.0, -2.0),
+    ];
+    let Contact::Segment(mut ends) = contact(&a, &b) else {
+        panic!("no segment")
+    };
+    ends.sort_by(|p, q| p.x.total_cmp(&q.x));
+    assert_eq!(ends, [DVec3::new(1.0, 1.0, 0.0), DVec3::new(1.5, 1.0, 0.0)]);
+}
+
+#[test]
+fn the_star_has_six_corners_that_go_round() {
+    let star = PAIRS.iter().find(|p| p.name.contains("star")).unwrap();
+    let [a, b] = star.corners();
+    let Contact::Polygon(polygon) = contact(&a, &b) else {
+        panic!("no polygon")
+    };
+    let corners = polygon.corners();
+    assert_eq!(corners.len(), 6);
+    for i in 0..6 {
+        let [p, q, r] = [i, i + 1, i + 2].map(|k| corners[k % 6]);
+        assert!((q - p).cross(r - q).z > 0.0, "{corners:?}");
+    }
+}

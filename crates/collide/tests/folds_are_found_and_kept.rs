@@ -1,0 +1,292 @@
+//! Where a surface touches itself is found, known again in the next frame, and followed through edits.
+
+use glam::DVec3;
+use proptest::prelude::*;
+use trocar_collide::{
+    closest,
+    fold::{Feature, Folds},
+    tree::{Change, Side, Tree},
+};
+
+/// Two square sheets of `n` by `n`, 1 cm to a square, in one surface; nodes of the second from `(n + 1)²` on.
+fn sheets(n: u32) -> Vec<[u32; 3]> {
+    let mut triangles = Vec::new();
+    for base in [0, (n + 1) * (n + 1)] {
+        let at = |r, c| base + r * (n + 1) + c;
+        for (r, c) in (0..n).flat_map(|r| (0..n).map(move |c| (r, c))) {
+            triangles.push([at(r, c), at(r, c + 1), at(r + 1, c + 1)]);
+            triangles.push([at(r, c), at(r + 1, c + 1), at(r + 1, c)]);
+        }
+    }
+    triangles
+}
+
+/// The second sheet lies `gap` (m) over the first, shifted by a third of a square and turned a little.
+fn place(n: u32, gap: f64) -> Vec<DVec3> {
+    let nodes = (0..=n).flat_map(|r| (0..=n).map(move |c| (r, c)));
+    let sheet: Vec<DVec3> = nodes
+        .map(|(r, c)| DVec3::new(f64::from(r), f64::from(c), 0.0) * 0.01)
+        .collect();
+    let above = |p: &DVec3| DVec3::new(p.x + 0.1 * p.y + 0.0033, p.y - 0.1 * p.x + 0.0027, gap);
+    sheet
+        .iter()
+        .copied()
+        .chain(sheet.iter().map(above))
+        .collect()
+}
+
+#[test]
+fn a_sheet_over_a_sheet_is_touched_once_by_each_node_over_it() {
+    let n = 6;
+    let triangles = sheets(n);
+    let positions = place(n, 0.001);
+    let tree = Tree::new(&triangles, &positions).unwrap();
+    let mut folds = Folds::default();
+    let found = folds
+        .update(
+            Side {
+                tree: &tree,
+                positions: &positions,
+            },
+            0.002,
+        )
+        .to_vec();
+    let second = (n + 1) * (n + 1);
+    for node in second..2 * second {
+        let p = positions[node as usize];
+        let inside = p.x > 0.0 && p.y > 0.0 && p.x < 0.06 && p.y < 0.06;
+        let faces = found
+            .iter()
+            .filter(|f| f.feature.a == [node, u32::MAX] && f.feature.b[2] != u32::MAX);
+        assert_eq!(faces.count(), usize::from(inside), "{node} at {p}");
+    }
+    for fold in &found {
+        // Between the sheets, as far apart as they are (more beside a border), and at the places that the spots say.
+        let beside = fold.side == 0 && fold.distance > 0.001 && fold.distance <= 0.002;
+        assert!(beside || (fold.distance - 0.001).abs() < 1e-12, "{fold:?}");
+        let at = fold.spots.map(|s| {
+            let corners = triangles[s.triangle as usize].map(|n| positions[n as usize]);
+            closest::point(corners, s.weights)
+        });
+        assert!(
+            (at[0] - at[1] - fold.normal * fold.distance).length() < 1e-12,
+            "{fold:?}"
+        );
+    }
+}
+
+#[test]
+fn what_gets_through_is_led_back_and_keeps_its_number() {
+    let n = 5;
+    let triangles = sheets(n);
+    let start = place(n, 0.001);
+    let mut tree = Tree::new(&triangles, &start).unwrap();
+    let mut folds = Folds::default();
+    let before = folds
+        .update(
+            Side {
+                tree: &tree,
+                positions: &start,
+            },
+            0.002,
+        )
+        .to_vec();
+    // The upper sheet is pressed through the lower one.
+    let through = place(n, -0.0005);
+    tree.refit(&through).unwrap();
+    let after = folds
+        .update(
+            Side {
+                tree: &tree,
+                positions: &through,
+            },
+            0.002,
+        )
+        .to_vec();
+    let mut known = 0;
+    for fold in after.iter().filter(|f| f.side != 0) {
+        let old = before.iter().find(|f| f.feature == fold.feature).unwrap();
+        assert_eq!(old.id, fold.id);
+        assert!((fold.distance + 0.0005).abs() < 1e-12 && fold.normal.dot(old.normal) > 0.99);
+        known += 1;
+    }
+    assert!(known > 20);
+    // It slides on behind the sheet to other faces, and is still known to be on the wrong side.
+    let mut slid = through.clone();
+    for step in 1..=8 {
+        for p in &mut slid[36..] {
+            p.x += 0.001;
+        }
+        tree.refit(&slid).unwrap();
+        let now = folds.update(
+            Side {
+                tree: &tree,
+                positions: &slid,
+            },
+            0.002,
+        );
+        let faces = now
+            .iter()
+            .filter(|f| f.feature.b[2] != u32::MAX && f.feature.a[0] >= 36);
+        assert!(faces.clone().count() > 5);
+        for fold in faces {
+            assert!(fold.distance < 0.0, "step {step}: {fold:?}");
+        }
+    }
+}
+
+#[test]
+fn numbers_go_through_an_edit() {
+    let n = 4;
+    let mut triangles = sheets(n);
+    let mut positions = place(n, 0.001);
+    let mut tree = Tree::new(&triangles, &positions).unwrap();
+    let mut folds = Folds::default();
+    let before = folds
+        .update(
+            Side {
+                tree: &tree,
+                positions: &positions,
+            },
+            0.002,
+        )
+        .to_vec();
+    // Node 12 of the lower sheet is torn in two: triangles on one side of it get the new one.
+    let new = positions.len() as u32;
+    positions.push(positions[12]);
+    let mut changes = Vec::new();
+    for (k, t) in triangles.iter_mut().enumerate() {
+        let right = t.iter().map(|n| positions[*n as usize].x).sum::<f64>() > 3.0 * positions[12].x;
+        if t.contains(&12) && right {
+            t.iter_mut().filter(|n| **n == 12).for_each(|n| *n = new);
+            changes.push(Change {
+                triangle: k as u32,
+                corners: Some(*t),
+            });
+        }
+    }
+    tree.edit(&changes, &positions).unwrap();
+    let exists = |nodes: &[u32]| {
+        triangles
+            .iter()
+            .any(|t| nodes.iter().all(|n| *n == u32::MAX || t.contains(n)))
+    };
+    let renamed = |nodes: &[u32]| -> Vec<u32> {
+        let kept: Vec<u32> = nodes.iter().copied().filter(|n| *n != u32::MAX).collect();
+        let moved = kept
+            .iter()
+            .map(|n| if *n == 12 { new } else { *n })
+            .collect();
+        if exists(&kept) { kept } else { moved }
+    };
+    let mut lost = 0;
+    folds.follow(
+        |f| Feature::new(&renamed(&f.a), &renamed(&f.b)),
+        |_| lost += 1,
+    );
+    let after = folds
+        .update(
+            Side {
+                tree: &tree,
+                positions: &positions,
+            },
+            0.002,
+        )
+        .to_vec();
+    assert_eq!(lost, 0);
+    // Every contact of before is there, under its number; only nodes of the tear may have more.
+    for old in &before {
+        let same: Vec<_> = after.iter().filter(|f| f.id == old.id).collect();
+        assert_eq!(same.len(), 1, "{old:?}");
+        assert!(same[0].normal.dot(old.normal) > 0.99);
+    }
+    for fold in after
+        .iter()
+        .filter(|f| !before.iter().any(|b| b.id == f.id))
+    {
+        let torn = |n: &u32| [12, new].contains(n);
+        assert!(
+            fold.feature.a.iter().any(torn) || fold.feature.b.iter().any(torn),
+            "{fold:?}"
+        );
+    }
+    // Features that are gone are told.
+    let gone = after.len();
+    folds.follow(|_| None, |_| lost += 1);
+    assert!(folds.folds().is_empty() && lost == gone);
+}
+
+#[test]
+fn what_is_remembered_elsewhere_goes_on_the_same() {
+    let n = 4;
+    let triangles = sheets(n);
+    let positions = place(n, 0.001);
+    let mut tree = Tree::new(&triangles, &positions).unwrap();
+    let mut folds = Folds::default();
+    folds.update(
+        Side {
+            tree: &tree,
+            positions: &positions,
+        },
+        0.002,
+    );
+    let mut other = Folds::default();
+    let (list, next) = folds.memory();
+    other.remember(list, next);
+    let through = place(n, -0.0004);
+    tree.refit(&through).unwrap();
+    let fresh = Tree::new(&triangles, &through).unwrap();
+    let one = folds.update(
+        Side {
+            tree: &tree,
+            positions: &through,
+        },
+        0.002,
+    );
+    // A tree of another history gives the same.
+    let two = other.update(
+        Side {
+            tree: &fresh,
+            positions: &through,
+        },
+        0.002,
+    );
+    assert_eq!(one, two);
+    assert!(!one.is_empty());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
+    #[test]
+    fn no_near_node_is_missed(seed: u64, thickness in 0.0005_f64..0.004) {
+        let n = 4;
+        let triangles = sheets(n);
+        let mut state = seed | 1;
+        let mut next = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            ((state >> 33) as f64 / (1_u64 << 30) as f64 - 1.0) * 0.004
+        };
+        let mut positions = place(n, 0.002);
+        positions.iter_mut().for_each(|p| *p += DVec3::new(next(), next(), next()));
+        let tree = Tree::new(&triangles, &positions).unwrap();
+        let mut folds = Folds::default();
+        let found = folds.update(Side { tree: &tree, positions: &positions }, thickness);
+        for (node, p) in (0..).zip(&positions) {
+            let own: Vec<&[u32; 3]> = triangles.iter().filter(|t| t.contains(&node)).collect();
+            for t in &triangles {
+                // Some triangle of the node is no neighbour of this one.
+                if own.iter().all(|o| o.iter().any(|n| t.contains(n))) {
+                    continue;
+                }
+                let corners = t.map(|n| positions[n as usize]);
+                let weights = closest::on_triangle(*p, corners);
+                if closest::point(corners, weights).distance(*p) < thickness {
+                    let held: Vec<u32> = (0..3).filter(|k| weights[*k] > 0.0).map(|k| t[k]).collect();
+                    let feature = Feature::new(&[node], &held).unwrap();
+                    prop_assert!(found.iter().any(|f| f.feature == feature), "{:?}", feature);
+                }
+            }
+        }
+    }
+}

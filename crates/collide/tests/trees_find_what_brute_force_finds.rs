@@ -1,0 +1,419 @@
+//! Trees find exactly the pairs that comparing all with all finds, however the surface is deformed and edited.
+
+use glam::DVec3;
+use proptest::prelude::*;
+use trocar_collide::{
+    tree::{
+        Change, Search, Side, Tree, TreeError,
+        hybrid::{Hybrid, Rules, Split, Tiers},
+    },
+    triangle::touch,
+};
+use trocar_math::{Alone, Bounds, Workers};
+
+/// A crumpled sheet of `rows` by `columns` squares, and loose triangles.
+fn sheet(rows: u32, columns: u32) -> Vec<[u32; 3]> {
+    let at = |r, c| r * (columns + 1) + c;
+    let squares = (0..rows).flat_map(|r| (0..columns).map(move |c| (r, c)));
+    squares
+        .flat_map(|(r, c)| {
+            let [p, q, s, t] = [at(r, c), at(r, c + 1), at(r + 1, c + 1), at(r + 1, c)];
+            [[p, q, s], [p, s, t]]
+        })
+        .collect()
+}
+
+/// Numbers that are always the same.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> f64 {
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as f64 / (1_u64 << 30) as f64 - 1.0
+    }
+
+    fn below(&mut self, count: usize) -> usize {
+        ((self.next() + 1.0) * 0.5 * count as f64) as usize % count.max(1)
+    }
+
+    fn point(&mut self) -> DVec3 {
+        DVec3::new(self.next(), self.next(), self.next())
+    }
+}
+
+/// Where the nodes of a sheet are, crumpled by `rough`, m.
+fn crumple(rows: u32, columns: u32, rough: f64, random: &mut Random) -> Vec<DVec3> {
+    let nodes = (0..=rows).flat_map(|r| (0..=columns).map(move |c| (r, c)));
+    nodes
+        .map(|(r, c)| {
+            let flat = DVec3::new(f64::from(r), f64::from(c), 0.0) * 0.01;
+            let wave = DVec3::Z * 0.01 * (f64::from(r % 7) * f64::from(c % 5) * 0.1);
+            DVec3::splat(0.1) + flat + wave + random.point() * rough
+        })
+        .collect()
+}
+
+fn corners(t: [u32; 3], positions: &[DVec3]) -> [DVec3; 3] {
+    t.map(|n| positions[n as usize])
+}
+
+type List = Vec<(u32, [u32; 3])>;
+
+fn brute_between(a: &List, pa: &[DVec3], b: &List, pb: &[DVec3]) -> Vec<[u32; 2]> {
+    let mut out = Vec::new();
+    for (i, s) in a {
+        for (j, t) in b {
+            if touch(&corners(*s, pa), &corners(*t, pb)) {
+                out.push([*i, *j]);
+            }
+        }
+    }
+    out.sort_unstable();
+    out
+}
+
+fn brute_within(a: &List, pa: &[DVec3]) -> Vec<[u32; 2]> {
+    let mut out = Vec::new();
+    for (k, (i, s)) in a.iter().enumerate() {
+        for (j, t) in &a[k + 1..] {
+            let neighbours = s.iter().any(|n| t.contains(n));
+            if !neighbours && touch(&corners(*s, pa), &corners(*t, pa)) {
+                out.push([*i.min(j), *i.max(j)]);
+            }
+        }
+    }
+    out.sort_unstable();
+    out
+}
+
+fn listed(triangles: &[[u32; 3]]) -> List {
+    (0..).zip(triangles.iter().copied()).collect()
+}
+
+/// Two helpers, the last part first: whatever the order, the result must be the same.
+struct Backwards;
+
+impl Workers for Backwards {
+    fn each<T: Send>(&self, items: &mut [T], work: impl Fn(&mut T) + Sync) {
+        let (a, b) = items.split_at_mut(items.len() / 3);
+        std::thread::scope(|scope| {
+            scope.spawn(|| b.iter_mut().rev().for_each(&work));
+            a.iter_mut().rev().for_each(&work);
+        });
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(if std::env::var_os("TROCAR_LONG").is_some() { 2000 } else { 48 }))]
+
+    #[test]
+    fn under_random_deformation(
+        [r, c, s, d] in prop::array::uniform4(1_u32..13),
+        seed: u64,
+        rough in prop::sample::select(vec![0.0, 0.002, 0.02]),
+    ) {
+        let mut random = Random(seed);
+        let (a, b) = (sheet(r, c), sheet(s, d));
+        let mut pa = crumple(r, c, rough, &mut random);
+        let mut pb = crumple(s, d, rough, &mut random);
+        let mut tree_a = Tree::new(&a, &pa).unwrap();
+        let mut tree_b = Tree::new(&b, &pb).unwrap();
+        let mut search = Search::default();
+        for _ in 0..3 {
+            let sides = (Side { tree: &tree_a, positions: &pa }, Side { tree: &tree_b, positions: &pb });
+            let wanted = brute_between(&listed(&a), &pa, &listed(&b), &pb);
+            prop_assert_eq!(search.between(sides.0, sides.1), &wanted[..]);
+            prop_assert_eq!(search.between_by(sides.0, sides.1, &Backwards), &wanted[..]);
+            prop_assert_eq!(search.within(sides.0), &brute_within(&listed(&a), &pa)[..]);
+            pa.iter_mut().for_each(|p| *p += random.point() * 0.004);
+            pb = crumple(s, d, 0.01, &mut random);
+            tree_a.refit_by(&pa, &Backwards).unwrap();
+            tree_b.refit(&pb).unwrap();
+        }
+    }
+
+    #[test]
+    fn under_random_edits(
+        [r, c] in prop::array::uniform2(1_u32..10),
+        seed: u64,
+        cut in 1_usize..200,
+        bias in 0_usize..5,
+    ) {
+        let mut random = Random(seed);
+        let start = sheet(r, c);
+        let mut positions = crumple(r, c, 0.005, &mut random);
+        let mut tree = Tree::new(&start, &positions).unwrap();
+        let mut list: Vec<Option<[u32; 3]>> = start.iter().copied().map(Some).collect();
+        let mut search = Search::default();
+        for round in 0..4 {
+            let mut changes = Vec::new();
+            for _ in 0..cut {
+                let corners = match random.below(5) {
+                    k if k < bias => None,
+                    // Some are far apart, some without area, some twice.
+                    _ => Some([0; 3].map(|_| random.below(positions.len()) as u32)),
+                };
+                let triangle = random.below(list.len() + 5);
+                if triangle >= list.len() {
+                    list.resize(triangle + 1, None);
+                }
+                list[triangle] = corners;
+                changes.push(Change { triangle: triangle as u32, corners });
+            }
+            tree.edit(&changes, &positions).unwrap();
+            let there: List = (0..).zip(&list).filter_map(|(i, t)| t.map(|t| (i, t))).collect();
+            prop_assert_eq!(tree.len(), there.len());
+            for (i, t) in &there {
+                prop_assert_eq!(tree.triangle(*i), Some(*t));
+            }
+            prop_assert_eq!(search.within(Side { tree: &tree, positions: &positions }), &brute_within(&there, &positions)[..], "round {}", round);
+            // The same after a refit with the same positions, and after another deformation.
+            tree.refit(&positions).unwrap();
+            prop_assert_eq!(search.within(Side { tree: &tree, positions: &positions }), &brute_within(&there, &positions)[..]);
+            positions.iter_mut().for_each(|p| *p += random.point() * 0.002);
+            tree.refit(&positions).unwrap();
+            let all: Vec<u32> = there.iter().map(|(i, _)| *i).collect();
+            let mut found = Vec::new();
+            tree.overlapping(&tree.bounds(), |t| found.push(t));
+            found.sort_unstable();
+            prop_assert_eq!(found, all);
+        }
+    }
+
+    #[test]
+    fn with_spheres_and_boxes_in_any_number_of_levels(
+        [r, c, s, d] in prop::array::uniform4(1_u32..12),
+        seed: u64,
+        [upper, middle] in prop::array::uniform2(0_u32..8),
+        leaf in 1_usize..12,
+        levels in 1_u32..12,
+        mean: bool,
+        slack in prop::sample::select(vec![0.0, 0.001, 0.01]),
+    ) {
+        let mut random = Random(seed);
+        let (a, b) = (sheet(r, c), sheet(s, d));
+        let mut pa = crumple(r, c, 0.01, &mut random);
+        let pb = crumple(s, d, 0.01, &mut random);
+        let split = if mean { Split::Mean } else { Split::Median };
+        let rules = Rules { tiers: Tiers { upper, middle }, split, leaf, levels, slack };
+        let mut tree_a = Hybrid::new(&a, &pa, rules).unwrap();
+        let tree_b = Hybrid::new(&b, &pb, Rules { tiers: Tiers::TOOL, ..rules }).unwrap();
+        prop_assert!(tree_a.levels() <= levels);
+        let mut out = Vec::new();
+        // Small steps, in which boxes are kept, must not lose anything.
+        for _ in 0..6 {
+            tree_a.pairs(&pa, (&tree_b, &pb), touch, &mut out);
+            prop_assert_eq!(&out, &brute_between(&listed(&a), &pa, &listed(&b), &pb));
+            pa.iter_mut().for_each(|p| *p += random.point() * 0.0004);
+            tree_a.refit(&pa).unwrap();
+        }
+    }
+
+    #[test]
+    fn with_a_margin(seed: u64, margin in 0.0_f64..0.01) {
+        let mut random = Random(seed);
+        let (a, b) = (sheet(5, 5), sheet(4, 6));
+        let pa = crumple(5, 5, 0.005, &mut random);
+        let pb: Vec<DVec3> = crumple(4, 6, 0.005, &mut random).into_iter().map(|p| p + DVec3::Z * 0.02).collect();
+        let (tree_a, tree_b) = (Tree::new(&a, &pa).unwrap(), Tree::new(&b, &pb).unwrap());
+        let mut search = Search::default();
+        let sides = (Side { tree: &tree_a, positions: &pa }, Side { tree: &tree_b, positions: &pb });
+        let found = search.near_by(sides.0, sides.1, margin, |_, _| true, &Alone).to_vec();
+        for (i, s) in listed(&a) {
+            for (j, t) in listed(&b) {
+                let bounds = Bounds::of(corners(s, &pa)).grown(margin);
+                if bounds.overlaps(&Bounds::of(corners(t, &pb))) {
+                    prop_assert!(found.binary_search(&[i, j]).is_ok());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn whatever_is_thrown_at_them(
+        triangles in prop::collection::vec(prop::array::uniform3(0_u32..12), 0..40),
+        places in prop::collection::vec(prop::array::uniform3(prop_oneof![
+            4 => (-3_i32..4).prop_map(f64::from),
+            1 => prop::sample::select(vec![f64::NAN, f64::INFINITY, -1e300, 1e31, 1e-300]),
+        ]), 0..12),
+        edits in prop::collection::vec((0_u32..60, prop::option::of(prop::array::uniform3(0_u32..13))), 0..20),
+    ) {
+        // Either it is refused, with the place named, or it finds what there is.
+        let positions: Vec<DVec3> = places.into_iter().map(DVec3::from).collect();
+        match Tree::new(&triangles, &positions) {
+            Err(TreeError::NoSuchNode { triangle, corner, node, nodes }) => {
+                prop_assert_eq!(triangles[triangle as usize][corner], node);
+                prop_assert!(node as usize >= nodes);
+            }
+            Err(TreeError::NoPlace { node }) => {
+                let size = positions[node as usize].abs();
+                prop_assert!(size.is_nan() || size.max_element() > 1e30);
+            }
+            Err(other) => prop_assert!(false, "{}", other),
+            Ok(mut tree) => {
+                let mut search = Search::default();
+                let found = search.within(Side { tree: &tree, positions: &positions });
+                prop_assert_eq!(found, &brute_within(&listed(&triangles), &positions)[..]);
+                let before = tree.len();
+                let changes: Vec<Change> = edits.iter().map(|(triangle, corners)| Change { triangle: *triangle, corners: *corners }).collect();
+                if tree.edit(&changes, &positions).is_err() {
+                    prop_assert_eq!(tree.len(), before);
+                }
+                search.within(Side { tree: &tree, positions: &positions });
+            }
+        }
+    }
+}
+
+#[test]
+fn a_node_that_goes_bad_is_named_and_hides_nothing() {
+    let triangles = sheet(20, 20);
+    let mut random = Random(7);
+    let mut positions = crumple(20, 20, 0.001, &mut random);
+    let mut tree = Tree::new(&triangles, &positions).unwrap();
+    positions[33] = DVec3::new(0.1, f64::NAN, 0.1);
+    assert_eq!(tree.refit(&positions), Err(TreeError::NoPlace { node: 33 }));
+    // A needle that touches a triangle beside it is still found.
+    let needle = vec![[0, 1, 2]];
+    let [a, b, c] = corners(triangles[70], &positions);
+    let middle = (a + b + c) / 3.0;
+    assert!(middle.is_finite());
+    let at = [
+        middle - DVec3::Z,
+        middle + DVec3::Z,
+        middle + DVec3::new(1e-4, 0.0, 1.0),
+    ];
+    let other = Tree::new(&needle, &at).unwrap();
+    let mut search = Search::default();
+    let found = search.between(
+        Side {
+            tree: &tree,
+            positions: &positions,
+        },
+        Side {
+            tree: &other,
+            positions: &at,
+        },
+    );
+    assert!(found.contains(&[70, 0]), "{found:?}");
+    // Boxes that hold everything meet no place in the tree where nothing is, whatever the margin.
+    let side = Side {
+        tree: &tree,
+        positions: &positions,
+    };
+    for margin in [0.0, 1.0, 1e300] {
+        search.within_by(side, margin, |_, _| false, &Alone);
+        assert!(search.tests() > 0);
+    }
+}
+
+#[test]
+fn many_edits_in_one_place_keep_ways_short() {
+    // Triangles along a line, one after the other: the worst order for a tree that only grows.
+    let positions: Vec<DVec3> = (0..20_000)
+        .map(|i| DVec3::new(f64::from(i) * 1e-3, f64::from(i % 2), 0.0))
+        .collect();
+    let mut tree = Tree::default();
+    for i in 0..19_998 {
+        let change = Change {
+            triangle: i,
+            corners: Some([i, i + 1, i + 2]),
+        };
+        tree.edit(&[change], &positions).unwrap();
+    }
+    // Branches are at least half full: log₄ of the leaves, which hold four or more.
+    assert!(tree.depth() <= 8, "{}", tree.depth());
+    for i in 0..19_998 {
+        tree.edit(
+            &[Change {
+                triangle: i,
+                corners: None,
+            }],
+            &positions,
+        )
+        .unwrap();
+    }
+    assert!(tree.is_empty() && tree.depth() == 0);
+    assert_eq!(tree.bounds(), Bounds::EMPTY);
+}
+
+#[test]
+fn empty_trees_touch_nothing() {
+    let (empty, one) = (
+        Tree::new(&[], &[]).unwrap(),
+        [DVec3::ZERO, DVec3::X, DVec3::Y],
+    );
+    let tree = Tree::new(&[[0, 1, 2]], &one).unwrap();
+    let mut search = Search::default();
+    let (e, t) = (
+        Side {
+            tree: &empty,
+            positions: &[],
+        },
+        Side {
+            tree: &tree,
+            positions: &one,
+        },
+    );
+    assert!(search.between(e, t).is_empty() && search.between(t, e).is_empty());
+    assert!(search.within(e).is_empty() && search.within(t).is_empty());
+    assert_eq!(search.between(t, t), [[0, 0]]);
+}
+
+#[test]
+fn a_slack_saves_refits_and_none_makes_them_tight() {
+    let triangles = sheet(20, 20);
+    let mut random = Random(3);
+    let mut positions = crumple(20, 20, 0.001, &mut random);
+    let mut changed = [0.0, 0.001].map(|slack| {
+        let rules = Rules {
+            slack,
+            ..Rules::default()
+        };
+        (Hybrid::new(&triangles, &positions, rules).unwrap(), 0)
+    });
+    for _ in 0..10 {
+        positions
+            .iter_mut()
+            .for_each(|p| *p += random.point() * 1e-5);
+        for (tree, count) in &mut changed {
+            *count += tree.refit(&positions).unwrap();
+        }
+    }
+    assert!(
+        changed[0].1 > 10 * 100 && changed[1].1 == 0,
+        "{} {}",
+        changed[0].1,
+        changed[1].1
+    );
+}
+
+#[test]
+fn too_few_positions_are_refused() {
+    let positions = [DVec3::ZERO, DVec3::X, DVec3::Y];
+    let mut tree = Tree::new(&[[0, 1, 2]], &positions).unwrap();
+    let error = tree.refit(&positions[..2]);
+    assert_eq!(
+        error,
+        Err(TreeError::TooFewPositions {
+            positions: 2,
+            nodes: 3
+        })
+    );
+    let change = Change {
+        triangle: 0,
+        corners: None,
+    };
+    assert_eq!(tree.edit(&[change], &positions[..2]), error);
+    assert_eq!(tree.len(), 1);
+    // A search with fewer positions than the tree was fitted to does not fail, and finds nothing there.
+    let mut search = Search::default();
+    let short = Side {
+        tree: &tree,
+        positions: &positions[..2],
+    };
+    assert!(search.between(short, short).is_empty());
+}
