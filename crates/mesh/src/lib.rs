@@ -33,6 +33,7 @@ mod normals;
 pub mod primitive;
 pub mod read;
 mod repair;
+pub mod sheet;
 mod sides;
 mod surface;
 mod topology;
