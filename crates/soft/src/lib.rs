@@ -9,6 +9,7 @@ pub mod element;
 pub mod energy;
 pub mod global;
 pub mod hyper;
+pub mod membrane;
 pub mod net;
 pub mod primitive;
 pub mod stability;

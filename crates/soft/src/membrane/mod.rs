@@ -1,0 +1,3 @@
+//! Membranes that stick, peel, fold and tear (Weber 2009).
+
+pub mod tear;
