@@ -6,6 +6,7 @@ mod client;
 mod latency;
 mod machine;
 mod measure;
+mod membrane;
 mod mesd;
 mod naive;
 mod rigid;
@@ -78,6 +79,21 @@ const BENCHES: &[Bench] = &[
         name: "rigid/wall",
         about: "252 bricks that stand and are hit, beside Rapier",
         run: rigid::wall,
+    },
+    Bench {
+        name: "membrane/edit",
+        about: "edits of a torn sheet, mean and worst, 660 and 100 thousand triangles",
+        run: membrane::edits,
+    },
+    Bench {
+        name: "membrane/tear",
+        about: "time per tear call, search and edit apart, beside Weber's",
+        run: membrane::tears,
+    },
+    Bench {
+        name: "membrane/frame",
+        about: "20 thousand triangles at 30 frames a second, at their own number of substeps",
+        run: membrane::frames,
     },
     Bench {
         name: "serve",

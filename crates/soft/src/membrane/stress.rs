@@ -125,20 +125,23 @@ impl Membrane {
     ///
     /// [`Membrane::event`] then says what became of the sheet. A refused step is no harm: the next one may go.
     pub fn tear(&mut self, nodes: &mut Nodes) -> Result<Option<Growth>, Refusal> {
-        let Some(settings) = self.tearing else {
+        let Some((node, length, aim)) = self.failing(nodes) else {
             return Ok(None);
         };
+        self.tear_at(nodes, node, length, aim).map(Some)
+    }
+
+    /// The node that fails, how far the tear goes if it is a tip (m), and which way.
+    pub fn failing(&mut self, nodes: &Nodes) -> Option<(NodeId, f64, Aim)> {
+        let settings = self.tearing?;
         self.measure_stress(nodes);
-        let found = search(&self.sheet, &self.stress, &self.kinds, &settings.thresholds);
-        let Some(node) = found.filter(|n| !self.fixed[n.slot()]) else {
-            return Ok(None);
-        };
+        let node = search(&self.sheet, &self.stress, &self.kinds, &settings.thresholds)
+            .filter(|n| !self.fixed[n.slot()])?;
         let aim = match self.measure {
             Measure::Printed | Measure::Pulled => Aim::Strain,
             Measure::Local | Measure::Tension { .. } => self.across(nodes, node),
         };
-        let length = settings.length(self.stress[node.slot()]);
-        self.tear_at(nodes, node, length, aim).map(Some)
+        Some((node, settings.length(self.stress[node.slot()]), aim))
     }
 
     /// Tears at a node, `length` m far if it is a tip: for tools that cut, and for paths that are given.
