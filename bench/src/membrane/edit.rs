@@ -46,6 +46,7 @@ fn attempt(dice: &mut Dice, edit: &mut Edit<'_>) -> Result<(), Refusal> {
 /// Seconds that each of `count` edits took that were done, not refused.
 fn run(start: &Sheet, count: usize) -> Vec<f64> {
     let mut sheet = start.clone();
+    sheet.reserve(2 * count);
     let (mut event, mut dice) = (Event::default(), Dice(1));
     let mut times = Vec::with_capacity(count);
     while times.len() < count {

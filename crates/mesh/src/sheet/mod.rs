@@ -120,6 +120,14 @@ impl Sheet {
         self.version
     }
 
+    /// Makes room for `nodes` more nodes and what comes with them (K79). A sheet that outgrows its room is moved to a larger one
+    /// as a whole, once; until then an edit costs its neighbourhood alone.
+    pub fn reserve(&mut self, nodes: usize) {
+        self.nodes.reserve(nodes);
+        self.edges.reserve(3 * nodes);
+        self.triangles.reserve(2 * nodes);
+    }
+
     /// The worst triangle that an edit may leave, as [`quality`] measures it.
     pub fn least_quality(&self) -> f64 {
         self.least_quality

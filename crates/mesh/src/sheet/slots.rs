@@ -58,6 +58,13 @@ impl<T: Copy> Slots<T> {
         }
     }
 
+    /// Makes room for `more` parts, so that growing by them moves nothing.
+    pub(super) fn reserve(&mut self, more: usize) {
+        self.list.reserve(more);
+        self.age.reserve(more);
+        self.first.reserve(more);
+    }
+
     /// Places, free ones included.
     pub(super) fn len(&self) -> usize {
         self.list.len()

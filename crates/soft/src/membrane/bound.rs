@@ -86,30 +86,47 @@ impl Membrane {
     /// springs at a node, its greatest principal value over the mass. On a flat sheet of equilateral triangles that is exact
     /// (6 c/m). For sheets, [`Matter::stable_step`](trocar_dynamics::Matter::stable_step).
     pub fn stable_step_now(&self, nodes: &Nodes) -> f64 {
-        if matches!(self.material, Material::Sheet { .. }) || !matches!(self.bending, Bending::None)
-        {
+        if matches!(self.material, Material::Sheet { .. }) {
             return self.stable_step;
         }
-        let mut sums = vec![DMat3::ZERO; nodes.len()];
-        for spring in &self.springs {
-            if spring.stiffness == 0.0 {
-                continue;
-            }
-            let [a, b] = spring.ends.map(|n| n as usize);
+        let mut sums: Vec<_> = (0..nodes.len())
+            .map(|n| DMat3::from_diagonal(DVec3::splat(self.homing.hold[n])))
+            .collect();
+        let mut add = |ends: [u32; 2], rest_length: f64, stiffness: f64| {
+            let [a, b] = ends.map(|n| n as usize);
             let apart = nodes.position[b] - nodes.position[a];
             let length = apart.length();
             let along = apart.normalize_or_zero();
-            let across = (1.0 - spring.rest_length / length.max(1e-300)).max(0.0);
+            let across = (1.0 - rest_length / length.max(1e-300)).max(0.0);
             let line = outer(along, along);
-            let matrix = (line + (DMat3::IDENTITY - line) * across) * (2.0 * spring.stiffness);
+            let matrix = (line + (DMat3::IDENTITY - line) * across) * (2.0 * stiffness);
             sums[a] += matrix;
             sums[b] += matrix;
+        };
+        for s in self.springs.iter().filter(|s| s.stiffness > 0.0) {
+            add(s.ends, s.rest_length, s.stiffness);
+        }
+        if let Bending::Springs { stiffness } = self.bending {
+            for bend in &self.bends.springs {
+                add(bend.nodes, self.prestress * bend.rest_length, stiffness);
+            }
+        }
+        for h in self.hinges.iter().filter(|h| h.stiffness > 0.0) {
+            let nodes_of = h.nodes.map(|n| n as usize);
+            let slopes = super::kernel::hinge(nodes_of.map(|n| nodes.position[n])).1;
+            let sum: f64 = slopes.iter().map(|g| g.length()).sum();
+            for (n, slope) in nodes_of.into_iter().zip(slopes) {
+                let part = h.stiffness * sum;
+                // g gᵀ |g|⁻¹: across the sheet, where springs hardly act.
+                let size = slope.length();
+                if size > 0.0 {
+                    sums[n] += outer(slope, slope) * (part / size);
+                }
+            }
         }
         let mut most = 0.0_f64;
         for (n, sum) in sums.iter().enumerate().filter(|(n, _)| self.live[*n]) {
-            let held = DMat3::from_diagonal(DVec3::splat(self.homing.hold[n]));
-            let greatest = principal(&(*sum + held)).0.max_element();
-            most = most.max(greatest / self.masses.mass()[n]);
+            most = most.max(principal(sum).0.max_element() / self.masses.mass()[n]);
         }
         2.0 / most.sqrt()
     }

@@ -79,7 +79,7 @@ impl Membrane {
             + trocar_mesh::sheet::area(self.sheet.rest_corners(right));
         Hinge {
             nodes: nodes.map(|n| n.slot() as u32),
-            rest_angle: hinge(nodes.map(|n| self.sheet.rest(n))).0,
+            rest_bend: hinge(nodes.map(|n| self.sheet.rest(n))).0,
             stiffness: hinge_stiffness(rigidity, self.sheet.rest_length(edge), areas),
         }
     }

@@ -75,8 +75,8 @@ impl Membrane {
                         continue;
                     }
                     let nodes = h.nodes.map(|n| n as usize);
-                    let (angle, gradients) = hinge(nodes.map(|n| position[n]));
-                    let moment = h.stiffness * (angle - h.rest_angle);
+                    let (bent, gradients) = hinge(nodes.map(|n| position[n]));
+                    let moment = h.stiffness * (bent - h.rest_bend);
                     for (n, gradient) in nodes.into_iter().zip(gradients) {
                         force[n] -= gradient * moment;
                     }
@@ -136,7 +136,7 @@ impl Membrane {
                 .iter()
                 .filter(|h| h.stiffness > 0.0)
                 .map(|h| {
-                    let bent = hinge(h.nodes.map(at)).0 - h.rest_angle;
+                    let bent = hinge(h.nodes.map(at)).0 - h.rest_bend;
                     0.5 * h.stiffness * bent * bent
                 })
                 .sum(),

@@ -25,7 +25,7 @@ pub mod tear;
 pub use parts::{Adhesion, Bending, Hold, Material, Measure, MembraneError, MembraneParts};
 
 use bends::Bends;
-use glam::DVec3;
+use glam::{DMat3, DVec3};
 use kernel::Flat;
 use tear::TearSettings;
 use trocar_dynamics::{Lock, MassNode, Masses, Nodes};
@@ -45,8 +45,8 @@ struct Spring {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Hinge {
     nodes: [u32; 4],
-    /// rad.
-    rest_angle: f64,
+    /// 2 sin(θ/2).
+    rest_bend: f64,
     /// N·m; 0 if there is no edge inside.
     stiffness: f64,
 }
@@ -90,6 +90,8 @@ pub struct Membrane {
     kinds: Vec<Kind>,
     headings: Vec<Option<NodeId>>,
     stress: Vec<f64>,
+    /// Tension and area summed up around every node, for the measure of stress.
+    around: Vec<(DMat3, f64)>,
     event: Event,
     /// Greatest stiffness over mass that was found at each node, 1/s², and the step that follows.
     stable_step: f64,
@@ -100,7 +102,7 @@ impl Membrane {
     pub fn new(parts: MembraneParts) -> Result<Self, MembraneError> {
         parts.check()?;
         let MembraneParts {
-            sheet,
+            mut sheet,
             material,
             bending,
             damping,
@@ -113,6 +115,8 @@ impl Membrane {
             gravity,
         } = parts;
         let count = sheet.node_slots();
+        // Tears make it grow: room for the usual ones, without a pause to move it all.
+        sheet.reserve(count / 4 + 256);
         let mut membrane = Self {
             masses: Masses::default(),
             material,
@@ -143,6 +147,7 @@ impl Membrane {
             kinds: sheet.nodes().filter_map(|n| sheet.kind(n)).collect(),
             headings: Vec::new(),
             stress: vec![0.0; count],
+            around: Vec::new(),
             event: Event::default(),
             stable_step: f64::INFINITY,
             sheet,

@@ -35,10 +35,28 @@ impl Membrane {
                 }
             }
             Measure::Local | Measure::Tension { .. } => {
-                for (n, stress) in stress.iter_mut().enumerate().filter(|(n, _)| self.live[*n]) {
-                    let node = self.sheet.node_at(n);
-                    *stress = principal(&self.tension_at(nodes, node)).0.max_element();
+                let mut around = std::mem::take(&mut self.around);
+                around.clear();
+                around.resize(stress.len(), (DMat3::ZERO, 0.0));
+                for triangle in self.sheet.triangles() {
+                    let area = self.flats[triangle.slot()].area;
+                    let share = self.tension_of(nodes, triangle) * area;
+                    for node in self.corners[triangle.slot()] {
+                        let sum = &mut around[node as usize];
+                        sum.0 += share;
+                        sum.1 += area;
+                    }
                 }
+                for (n, stress) in stress.iter_mut().enumerate().filter(|(n, _)| self.live[*n]) {
+                    let far = self.kinds[n] == Kind::Tip && self.measure != Measure::Local;
+                    *stress = if far {
+                        greatest(&self.tension_at(nodes, self.sheet.node_at(n)))
+                    } else {
+                        let (sum, area) = around[n];
+                        greatest(&(sum * (1.0 / area)))
+                    };
+                }
+                self.around = around;
             }
         }
         self.stress = stress;
@@ -179,5 +197,30 @@ impl Membrane {
                 sum + (b - a).cross(c - a)
             });
         Aim::Along(normal.cross(along).normalize_or_zero())
+    }
+}
+
+/// The greatest principal value of a tension that acts in a plane: (tr T + √(2 T:T − (tr T)²))/2. Where a sheet is curved at
+/// rest the triangles around a node share a plane only nearly, and so is this.
+fn greatest(tension: &DMat3) -> f64 {
+    let [x, y, z] = [tension.x_axis, tension.y_axis, tension.z_axis];
+    let trace = x.x + y.y + z.z;
+    let square = x.length_squared() + y.length_squared() + z.length_squared();
+    0.5 * (trace + (2.0 * square - trace * trace).max(0.0).sqrt())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_greatest_tension_in_a_plane_is_its_principal_value() {
+        let (a, b) = (DVec3::new(0.6, 0.64, 0.48), DVec3::new(-0.8, 0.48, 0.36));
+        assert!(a.dot(b).abs() < 1e-15);
+        for (most, least) in [(3.0, 1.0), (2.0, 0.0), (1.5, 1.5)] {
+            let tension = outer(a, a) * most + outer(b, b) * least;
+            assert!((greatest(&tension) - most).abs() < 1e-7);
+            assert!((principal(&tension).0.max_element() - most).abs() < 1e-12);
+        }
     }
 }
