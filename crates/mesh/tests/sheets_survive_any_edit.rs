@@ -392,3 +392,60 @@ fn taking_out_triangle_by_triangle_ends_with_nothing() {
         assert_eq!(sheet.pieces(), 0);
     }
 }
+
+#[test]
+fn a_closed_and_curved_surface_survives_them_too() {
+    let long = std::env::var_os("TROCAR_LONG").is_some();
+    let surface = trocar_mesh::primitive::TubeShape {
+        path: vec![DVec3::ZERO, DVec3::new(0.2, 0.0, 0.5), DVec3::Z],
+        radii: vec![[0.2, 0.2], [0.3, 0.25], [0.2, 0.2]],
+        up: DVec3::Y,
+        rings: 6,
+        around: 8,
+    }
+    .organ()
+    .unwrap()
+    .surface;
+    for seed in 0..if long { 50 } else { 5 } {
+        let mut dice = Dice(1000 + seed);
+        let mut sheet = Sheet::new(&surface).unwrap();
+        assert!(sheet.nodes().all(|n| sheet.kind(n) == Some(Kind::Inner)));
+        sheet.set_least_quality(1e-3);
+        let mut event = Event::default();
+        let mut kept = anchors(&mut dice, &sheet, 30);
+        let mut done = 0;
+        for step in 0..600 {
+            let kind = dice.below(EDITS + 1);
+            let before = sheet.clone();
+            let removed = kind == EDITS && sheet.triangle_count() > 20;
+            let result = sheet.edit(&mut event, |edit| {
+                if removed {
+                    let out = live(&mut dice, edit.sheet().triangles());
+                    return edit.remove(out);
+                }
+                try_edit(&mut dice, edit, kind.min(EDITS - 1))
+            });
+            match result {
+                Ok(()) => done += 1,
+                Err(refusal) => {
+                    assert!(
+                        !matches!(refusal, Refusal::Broken(_)),
+                        "{seed} {step}: {refusal}"
+                    );
+                    assert!(before == sheet);
+                }
+            }
+            sheet
+                .check()
+                .unwrap_or_else(|fault| panic!("seed {seed}, step {step}, kind {kind}: {fault}"));
+            // On a curved surface flips change the shape a little; an anchor stays on the sheet, near where it was.
+            kept.retain_mut(|(anchor, _)| {
+                let followed = event.follow(&sheet, anchor);
+                assert!(followed != Followed::Lost || removed);
+                assert!(followed == Followed::Lost || anchor.rest(&sheet).is_some());
+                followed != Followed::Lost
+            });
+        }
+        assert!(done > 100, "{done}");
+    }
+}

@@ -644,3 +644,80 @@ fn nonsense_is_refused() {
         MembraneError::Measure
     );
 }
+
+#[test]
+fn a_tear_through_what_sticks_leaves_it_sticking() {
+    for algorithm in [Algorithm::Continuous, Algorithm::PseudoContinuous] {
+        let mut parts = MembraneParts::new(standard(), THESIS);
+        parts.adhesion = Some(Adhesion {
+            hold: Hold::Node(50.0),
+            distance: 1e-4,
+            decrement: 0.25,
+        });
+        parts.fixed = vec![0];
+        parts.tearing = Some(TearSettings {
+            algorithm,
+            thresholds: Thresholds {
+                tip: 1.0,
+                edge: 2.0,
+                inner: 3.0,
+                fastest: 2.0,
+            },
+            lengths: Lengths::of_edge(0.5e-3),
+        });
+        let mut membrane = Membrane::new(parts).unwrap();
+        let mut nodes = membrane.rest();
+        let way = trocar_soft::membrane::tear::Aim::Toward(DVec3::new(0.3, 1.0, 0.0));
+        let mut node = Some(membrane.sheet().node_at(8));
+        let mut calls = 0;
+        while let Some(at) = node {
+            membrane.tear_at(&mut nodes, at, 0.13e-3, way).unwrap();
+            node = tip(&membrane);
+            calls += 1;
+            assert!(calls < 500);
+        }
+        assert_eq!(membrane.sheet().pieces(), 2);
+        assert!(nodes.len() > 367 && nodes.is_consistent());
+        // Homes are where nodes lie at rest, no node is anything but stuck, and nothing is pulled anywhere.
+        for n in membrane.sheet().nodes() {
+            assert_eq!(membrane.attachment(n.slot()), 1.0);
+            let home = membrane.homing_position(n.slot());
+            assert!(home.distance(membrane.sheet().rest(n)) < 1e-12);
+        }
+        assert_eq!(membrane.detach(&nodes), 0);
+        membrane.force(&mut nodes, &STILL);
+        let most = nodes.force.iter().map(|f| f.length()).fold(0.0, f64::max);
+        assert!(most < 1e-8, "{most}");
+        assert_eq!(membrane.masses().len(), nodes.len());
+        step(&membrane, &mut nodes, &STILL, 0.5 * membrane.stable_step());
+        let energy = membrane.elastic_energy(&nodes);
+        assert!(energy < 1e-18, "{energy}");
+    }
+}
+
+#[test]
+fn fixed_nodes_never_fail_and_do_not_keep_others_from_it() {
+    let sheet = standard();
+    let fixed = rim(&sheet);
+    let mut parts = MembraneParts::new(sheet, THESIS);
+    parts.fixed = fixed.clone();
+    parts.measure = Measure::Printed;
+    parts.tearing = Some(TearSettings {
+        algorithm: Algorithm::Continuous,
+        thresholds: Thresholds {
+            tip: 0.1,
+            edge: 0.1,
+            inner: 0.1,
+            fastest: 0.6,
+        },
+        lengths: Lengths::of_edge(0.5e-3),
+    });
+    let mut membrane = Membrane::new(parts).unwrap();
+    let mut nodes = membrane.rest();
+    // The rim is drawn out by far and has the greatest stress; rim nodes would also come before those inside.
+    for n in &fixed {
+        nodes.position[*n].z = 1e-3;
+    }
+    let (node, ..) = membrane.failing(&nodes).unwrap();
+    assert_eq!(membrane.sheet().kind(node), Some(Kind::Inner));
+}

@@ -108,14 +108,21 @@ impl Membrane {
         event.carry(&self.sheet, &mut nodes.velocity, DVec3::ZERO);
         event.carry(&self.sheet, &mut self.homing.home, DVec3::ZERO);
         event.carry(&self.sheet, &mut self.homing.left, 0.0);
+        for step in &event.steps {
+            if let NodeStep::Made(node, _) | NodeStep::Moved(node, _) = step {
+                // Between nodes that stick it sticks; a rounding less and it would come off by itself.
+                let left = &mut self.homing.left[node.slot()];
+                if *left > 1.0 - 1e-9 {
+                    *left = 1.0;
+                }
+            }
+        }
         self.size();
         for step in &event.steps {
             match step {
                 NodeStep::Made(node, blend) => {
                     let all_fixed = blend.parts().iter().all(|(n, _)| self.fixed[n.slot()]);
                     self.fixed[node.slot()] = all_fixed;
-                    self.headings[node.slot()] =
-                        self.headings[node.slot()].filter(|_| self.sheet.has_node(*node));
                 }
                 NodeStep::Moved(..) => {}
                 NodeStep::Removed(node) => {

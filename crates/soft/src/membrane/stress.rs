@@ -153,8 +153,14 @@ impl Membrane {
     pub fn failing(&mut self, nodes: &Nodes) -> Option<(NodeId, f64, Aim)> {
         let settings = self.tearing?;
         self.measure_stress(nodes);
-        let node = search(&self.sheet, &self.stress, &self.kinds, &settings.thresholds)
-            .filter(|n| !self.fixed[n.slot()])?;
+        let Self {
+            sheet,
+            stress,
+            kinds,
+            fixed,
+            ..
+        } = self;
+        let node = search(sheet, stress, kinds, fixed, &settings.thresholds)?;
         let aim = match self.measure {
             Measure::Printed | Measure::Pulled => Aim::Strain,
             Measure::Local | Measure::Tension { .. } => self.across(nodes, node),

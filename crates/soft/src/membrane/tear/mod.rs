@@ -67,17 +67,19 @@ impl Tear<'_> {
 }
 
 /// The node that fails (W90): of each kind the one that exceeds its threshold most; a tip before a rim node before one inside,
-/// whatever their stress. `stress` by place, and what nodes are. Rim nodes with one triangle have nothing to tear (W107).
+/// whatever their stress. `stress` by place, what nodes are, and which ones never fail. Rim nodes with one triangle have nothing
+/// to tear (W107).
 pub fn search(
     sheet: &Sheet,
     stress: &[f64],
     kinds: &[Kind],
+    spared: &[bool],
     thresholds: &Thresholds,
 ) -> Option<NodeId> {
     let least = thresholds.tip.min(thresholds.edge).min(thresholds.inner);
     let mut best = [(0.0, None); 3];
     for (slot, (stress, kind)) in stress.iter().zip(kinds).enumerate() {
-        if *stress <= least {
+        if *stress <= least || spared[slot] {
             continue;
         }
         let excess = stress - thresholds.of(*kind);
