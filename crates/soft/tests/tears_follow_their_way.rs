@@ -292,3 +292,70 @@ fn element_growth_stays_below_pure_subdivision() {
         "{continuous} against {subdivided}"
     );
 }
+
+#[test]
+fn the_last_triangle_can_be_torn_and_what_is_gone_is_refused() {
+    for algorithm in [
+        Algorithm::Continuous,
+        Algorithm::PseudoContinuous,
+        Algorithm::EdgeBased,
+        Algorithm::Perpendicular,
+        Algorithm::Subdivision,
+        Algorithm::Deletion,
+    ] {
+        let surface = trocar_mesh::Surface {
+            positions: vec![DVec3::ZERO, DVec3::X * 1e-3, DVec3::Y * 1e-3],
+            triangles: vec![[0, 1, 2]],
+        };
+        let mut sheet = Sheet::new(&surface).unwrap();
+        let mut positions = surface.positions.clone();
+        let mut headings = Vec::new();
+        let mut event = Event::default();
+        let first = sheet.node_at(0);
+        let mut done = 0;
+        // Torn again and again at whatever node is left, finer and finer, until it can't be.
+        for call in 0..60 {
+            let all: Vec<_> = sheet.nodes().collect();
+            let Some(node) = all.get(call * 7 % all.len().max(1)).copied() else {
+                break;
+            };
+            let mut tear = Tear {
+                sheet: &mut sheet,
+                positions: &positions,
+                headings: &mut headings,
+                lengths: Lengths::of_edge(1e-3),
+            };
+            let way = DVec3::new(1.0 + call as f64, 2.0, 0.0);
+            if tear
+                .call(&mut event, algorithm, node, 1e-4, Aim::Along(way))
+                .is_ok()
+            {
+                done += 1;
+            }
+            event.carry(&sheet, &mut positions, DVec3::ZERO);
+            sheet.check().unwrap();
+            if algorithm != Algorithm::Deletion {
+                assert!((sheet.rest_area() - 0.5e-6).abs() < 1e-15);
+            }
+        }
+        match algorithm {
+            // Its only edges are rims: nothing to open.
+            Algorithm::EdgeBased | Algorithm::Perpendicular => assert_eq!(done, 0),
+            Algorithm::Deletion => {
+                assert_eq!(
+                    (done, sheet.triangle_count(), sheet.node_count()),
+                    (1, 0, 0)
+                );
+                let mut tear = Tear {
+                    sheet: &mut sheet,
+                    positions: &positions,
+                    headings: &mut headings,
+                    lengths: Lengths::of_edge(1e-3),
+                };
+                let gone = tear.call(&mut event, Algorithm::Continuous, first, 1e-4, Aim::Strain);
+                assert_eq!(gone, Err(trocar_mesh::sheet::Refusal::NoNode(first)));
+            }
+            _ => assert!(done > 5 && sheet.pieces() > 2, "{algorithm:?}: {done}"),
+        }
+    }
+}

@@ -1,6 +1,6 @@
 //! Membranes that stick, peel, fold and tear (Weber 2009, W41–W119).
 //!
-//! A [`Membrane`] is a [`Sheet`](trocar_mesh::sheet::Sheet) with mass that resists stretching ([`Material`]) and bending
+//! A [`Membrane`] is a [`Sheet`] with mass that resists stretching ([`Material`]) and bending
 //! ([`Bending`]), sticks to what is below it ([`Adhesion`]) and tears ([`tear`]). It is [`Matter`](trocar_dynamics::Matter): forces in
 //! [`Matter::force`](trocar_dynamics::Matter::force), motion by the engine's masses.
 //!
