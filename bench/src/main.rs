@@ -7,6 +7,7 @@ mod collide;
 mod latency;
 mod machine;
 mod measure;
+mod membrane;
 mod mesd;
 mod naive;
 mod rigid;
@@ -94,6 +95,21 @@ const BENCHES: &[Bench] = &[
         name: "collide/edit",
         about: "a tree after ten triangles have changed, from 5 to 490 thousand",
         run: collide::edit,
+    },
+    Bench {
+        name: "membrane/edit",
+        about: "edits of a torn sheet, mean and worst, 660 and 100 thousand triangles",
+        run: membrane::edits,
+    },
+    Bench {
+        name: "membrane/tear",
+        about: "time per tear call, search and edit apart, beside Weber's",
+        run: membrane::tears,
+    },
+    Bench {
+        name: "membrane/frame",
+        about: "20 thousand triangles at 30 frames a second, at their own number of substeps",
+        run: membrane::frames,
     },
     Bench {
         name: "serve",

@@ -287,6 +287,35 @@ impl Masses {
         Ok(())
     }
 
+    /// One more point, without a father: matter that is torn grows.
+    pub fn grow(&mut self, node: &MassNode) -> Result<(), BadNode> {
+        let i = self.mass.len();
+        let point = MassNode {
+            father: None,
+            rigid: None,
+            ..*node
+        };
+        self.add(&point)
+            .map_err(|reason| BadNode { node: i, reason })?;
+        match self.families.last_mut() {
+            Some((end, NONE)) => *end = i + 1,
+            _ => self.families.push((i + 1, NONE)),
+        }
+        Ok(())
+    }
+
+    /// Gives a point another mass (kg) and damping (N·s/m): a node of torn matter that has less around it.
+    pub fn set_mass(&mut self, node: usize, mass: f64, damping: f64) -> Result<(), BadNode> {
+        let sound = mass > 0.0 && mass.is_finite() && damping >= 0.0 && damping.is_finite();
+        if !sound {
+            let reason = "its mass must be positive, its damping at least 0, and both finite";
+            return Err(BadNode { node, reason });
+        }
+        self.mass[node] = mass;
+        self.damping[node] = damping;
+        Ok(())
+    }
+
     /// Number of nodes.
     pub fn len(&self) -> usize {
         self.mass.len()

@@ -3,7 +3,7 @@
 //! A [`Surface`] is what every other crate hangs its physics on. It comes from one of four places: the primitives of
 //! Kuhn's MESD ([`primitive`]), a function of space ([`implicit`]), a file ([`mod@read`]), or code. [`Surface::check`]
 //! says whether it may be used at all, [`Surface::topology`] what kind of thing it is, and [`Surface::repair`] makes the
-//! best of what a file gave. [`export`] writes surfaces, and surfaces over time, for ParaView and Blender.
+//! best of what a file gave. A [`sheet`] is a surface that can be torn and cut. [`export`] writes surfaces, and surfaces over time, for ParaView and Blender.
 //!
 //! Lengths are metres. Readers do not scale: a file in millimetres gives a surface a thousand times too large, and
 //! whoever loads it says so in the scene.
@@ -33,6 +33,7 @@ mod normals;
 pub mod primitive;
 pub mod read;
 mod repair;
+pub mod sheet;
 mod sides;
 mod surface;
 mod topology;

@@ -286,3 +286,35 @@ fn nonsense_is_refused_and_runaway_numbers_are_noticed() {
         assert!(!masses.advance(&mut nodes, 0.1), "{bad}");
     }
 }
+
+#[test]
+fn what_has_grown_moves_as_if_it_had_been_built_so() {
+    let node = |k: usize| MassNode {
+        damping: 0.1 * k as f64,
+        lock: if k == 2 { Lock::Fixed } else { Lock::Free },
+        ..MassNode::point(1.0 + k as f64)
+    };
+    let built: Vec<_> = (0..5).map(node).collect();
+    let whole = Masses::new(&built).unwrap();
+    let mut grown = Masses::new(&built[..2]).unwrap();
+    for node in &built[2..] {
+        grown.grow(node).unwrap();
+    }
+    grown.set_mass(1, 7.0, 0.0).unwrap();
+    grown.set_mass(1, built[1].mass, built[1].damping).unwrap();
+    let places: Vec<_> = (0..5).map(|k| DVec3::X * k as f64).collect();
+    let mut one = Nodes::at_rest(&[], &places);
+    for k in 0..5 {
+        one.force[k] = DVec3::new(1.0, k as f64, -2.0);
+        one.velocity[k] = DVec3::Y;
+    }
+    let mut two = one.clone();
+    assert!(whole.advance(&mut one, 0.1) && grown.advance(&mut two, 0.1));
+    assert_eq!(one.position, two.position);
+    assert_eq!(one.velocity, two.velocity);
+    assert!(one.position[3] != places[3] && one.position[2] == places[2]);
+    // Nonsense is refused.
+    assert_eq!(grown.grow(&MassNode::point(0.0)).unwrap_err().node, 5);
+    assert!(grown.set_mass(0, f64::NAN, 0.0).is_err());
+    assert_eq!(grown.len(), 5);
+}

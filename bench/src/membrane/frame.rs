@@ -1,0 +1,120 @@
+//! A large sheet at 30 frames a second, in as many substeps as it needs.
+
+use crate::{
+    measure::{Effort, interleave, time},
+    row::Row,
+};
+use anyhow::Result;
+use glam::DVec3;
+use trocar_dynamics::{Field, Matter, Nodes};
+use trocar_mesh::primitive::HexagonalShape;
+use trocar_mesh::sheet::{Kind, Sheet};
+use trocar_soft::membrane::{Bending, Material, Membrane, MembraneParts};
+
+use crate::measure::Summary;
+
+const FRAME: f64 = 1.0 / 30.0;
+
+fn membrane(bending: Bending, material: Material) -> Result<Membrane> {
+    // 19 951 triangles.
+    let shape = HexagonalShape {
+        rows: 106,
+        columns: 95,
+        edge: 0.5e-3,
+    };
+    let sheet = Sheet::new(&shape.surface()?)?;
+    let mut parts = MembraneParts::new(sheet, material);
+    let on_rim = |n: &trocar_mesh::sheet::NodeId| parts.sheet.kind(*n) != Some(Kind::Inner);
+    parts.fixed = parts
+        .sheet
+        .nodes()
+        .filter(on_rim)
+        .map(|n| n.slot())
+        .collect();
+    parts.bending = bending;
+    parts.damping = 5.0;
+    parts.prestress = 0.98;
+    Ok(Membrane::new(parts)?)
+}
+
+/// Moving, so that no number is trivial.
+fn shaken(membrane: &Membrane) -> Nodes {
+    let mut nodes = membrane.rest();
+    for (n, v) in nodes.velocity.iter_mut().enumerate() {
+        let n = n as f64;
+        *v = DVec3::new(
+            (n * 0.37) % 1.0 - 0.5,
+            (n * 0.61) % 1.0 - 0.5,
+            (n * 0.83) % 1.0 - 0.5,
+        ) * 1e-3;
+    }
+    nodes
+}
+
+/// Milliseconds of a frame, one thread.
+pub fn frames(effort: Effort) -> Result<Vec<Row>> {
+    let springs = Material::Springs {
+        stiffness: 6500.0,
+        mass: 0.01,
+    };
+    let sheet = Material::Sheet {
+        stiffness: 7500.0,
+        poisson: 0.3,
+        density: 46000.0,
+    };
+    let cases = [
+        ("springs", Bending::None, springs, Some(8.0)),
+        (
+            "springs, bending springs",
+            Bending::Springs { stiffness: 650.0 },
+            springs,
+            Some(16.0),
+        ),
+        (
+            "springs, hinges",
+            Bending::Hinges { rigidity: 1e-5 },
+            springs,
+            Some(33.0),
+        ),
+        ("tension field", Bending::None, sheet, None),
+    ];
+    let mut membranes = Vec::new();
+    for (_, bending, material, _) in cases {
+        let membrane = membrane(bending, material)?;
+        let nodes = shaken(&membrane);
+        let substeps = membrane.substeps(FRAME, membrane.stable_step_now(&nodes));
+        membranes.push((membrane, nodes, substeps));
+    }
+    let field = Field {
+        time: 0.0,
+        gravity: DVec3::ZERO,
+    };
+    let counts: Vec<_> = membranes.iter().map(|m| m.2).collect();
+    let mut jobs: Vec<_> = membranes
+        .iter_mut()
+        .map(|(membrane, nodes, substeps)| {
+            move || {
+                let h = FRAME / f64::from(*substeps);
+                time(|| {
+                    for _ in 0..*substeps {
+                        membrane.force(nodes, &field);
+                        membrane.advance(nodes, h);
+                    }
+                }) * 1e3
+            }
+        })
+        .collect();
+    let mut dynamic: Vec<&mut dyn FnMut() -> f64> = jobs
+        .iter_mut()
+        .map(|j| j as &mut dyn FnMut() -> f64)
+        .collect();
+    let samples = interleave("membrane/frame", effort.repeats(40, 8), &mut dynamic);
+    let mut rows = Vec::new();
+    for (((name, _, _, aim), samples), substeps) in cases.into_iter().zip(samples).zip(counts) {
+        let case = format!("20 k triangles, {name}");
+        let row = Row::new(&case, "a frame of 1/30 s", Summary::of(samples), "ms");
+        rows.push(aim.map_or(row.clone(), |aim| row.at_most(aim)));
+        rows.push(Row::single(&case, "substeps", f64::from(substeps), ""));
+    }
+    Ok(rows)
+}

@@ -1,0 +1,252 @@
+//! A list with holes and a journal: everything written since the journal was opened can be taken back, bit for bit.
+
+use std::marker::PhantomData;
+
+use super::id::Id;
+
+/// No part: the neighbour beyond a rim.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// One step back.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Undo<T> {
+    /// A place was added at the end.
+    Grew,
+    /// The last free place was taken; it held this.
+    Reused(u32, T),
+    /// A place that held this became free.
+    Freed(u32, T),
+    /// A place held this.
+    Changed(u32, T),
+}
+
+/// When a place was first touched: in which transaction, where in its journal, and how old the place was then.
+#[derive(Clone, Copy, Debug, Default)]
+struct First {
+    transaction: u32,
+    at: u32,
+    age: u32,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Slots<T> {
+    list: Vec<T>,
+    /// How often each place was given away; odd while it is free.
+    age: Vec<u32>,
+    free: Vec<u32>,
+    journal: Vec<Undo<T>>,
+    first: Vec<First>,
+    transaction: u32,
+}
+
+impl<T: Copy + PartialEq> PartialEq for Slots<T> {
+    /// Equal lists, names and free places; journals do not count.
+    fn eq(&self, other: &Self) -> bool {
+        self.list == other.list && self.age == other.age && self.free == other.free
+    }
+}
+
+impl<T: Copy> Slots<T> {
+    pub(super) fn new(list: Vec<T>) -> Self {
+        Self {
+            age: vec![0; list.len()],
+            first: vec![First::default(); list.len()],
+            list,
+            free: Vec::new(),
+            journal: Vec::new(),
+            transaction: 0,
+        }
+    }
+
+    /// Makes room for `more` parts, so that growing by them moves nothing.
+    pub(super) fn reserve(&mut self, more: usize) {
+        self.list.reserve(more);
+        self.age.reserve(more);
+        self.first.reserve(more);
+    }
+
+    /// Places, free ones included.
+    pub(super) fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// Parts there are.
+    pub(super) fn count(&self) -> usize {
+        self.list.len() - self.free.len()
+    }
+
+    #[inline]
+    pub(super) fn is_live(&self, slot: u32) -> bool {
+        self.age.get(slot as usize).is_some_and(|age| age & 1 == 0)
+    }
+
+    pub(super) fn live(&self) -> impl Iterator<Item = u32> + '_ {
+        (0..self.list.len() as u32).filter(|slot| self.is_live(*slot))
+    }
+
+    #[inline]
+    pub(super) fn get(&self, slot: u32) -> &T {
+        &self.list[slot as usize]
+    }
+
+    pub(super) fn id<Key>(&self, slot: u32) -> Id<Key> {
+        Id {
+            slot,
+            age: self.age[slot as usize],
+            key: PhantomData,
+        }
+    }
+
+    /// The place of a name, if its part is still there.
+    #[inline]
+    pub(super) fn find<Key>(&self, id: Id<Key>) -> Option<u32> {
+        (self.age.get(id.slot as usize) == Some(&id.age)).then_some(id.slot)
+    }
+
+    pub(super) fn make(&mut self, value: T) -> u32 {
+        if let Some(slot) = self.free.pop() {
+            let i = slot as usize;
+            self.note(slot);
+            self.journal.push(Undo::Reused(slot, self.list[i]));
+            self.list[i] = value;
+            self.age[i] += 1;
+            return slot;
+        }
+        let slot = self.list.len() as u32;
+        self.list.push(value);
+        self.age.push(0);
+        self.first.push(First::default());
+        self.note(slot);
+        self.journal.push(Undo::Grew);
+        slot
+    }
+
+    pub(super) fn free(&mut self, slot: u32) {
+        self.note(slot);
+        self.journal
+            .push(Undo::Freed(slot, self.list[slot as usize]));
+        self.age[slot as usize] += 1;
+        self.free.push(slot);
+    }
+
+    /// The place, to be written.
+    #[inline]
+    pub(super) fn change(&mut self, slot: u32) -> &mut T {
+        self.note(slot);
+        let value = &mut self.list[slot as usize];
+        self.journal.push(Undo::Changed(slot, *value));
+        value
+    }
+
+    fn note(&mut self, slot: u32) {
+        let first = &mut self.first[slot as usize];
+        if first.transaction != self.transaction {
+            *first = First {
+                transaction: self.transaction,
+                at: self.journal.len() as u32,
+                age: self.age[slot as usize],
+            };
+        }
+    }
+
+    /// Forgets what was written: from here on it can be taken back.
+    pub(super) fn begin(&mut self) {
+        self.journal.clear();
+        self.transaction = self.transaction.wrapping_add(1);
+        if self.transaction == 0 {
+            // After 2³² transactions old marks would look like new ones.
+            self.first.fill(First::default());
+            self.transaction = 1;
+        }
+    }
+
+    pub(super) fn mark(&self) -> usize {
+        self.journal.len()
+    }
+
+    /// Takes back what was written since `mark`.
+    pub(super) fn undo_to(&mut self, mark: usize) {
+        while self.journal.len() > mark {
+            let Some(undo) = self.journal.pop() else {
+                return;
+            };
+            let slot = match undo {
+                Undo::Grew => {
+                    self.list.pop();
+                    self.age.pop();
+                    self.first.pop();
+                    continue;
+                }
+                Undo::Reused(slot, value) => {
+                    self.list[slot as usize] = value;
+                    self.age[slot as usize] -= 1;
+                    self.free.push(slot);
+                    slot
+                }
+                Undo::Freed(slot, _) => {
+                    self.age[slot as usize] -= 1;
+                    self.free.pop();
+                    slot
+                }
+                Undo::Changed(slot, value) => {
+                    self.list[slot as usize] = value;
+                    slot
+                }
+            };
+            // A first touch that was taken back is none.
+            let first = &mut self.first[slot as usize];
+            if first.transaction == self.transaction && first.at as usize == self.journal.len() {
+                *first = First::default();
+            }
+        }
+    }
+
+    /// Every place touched in this transaction, in the order of the first touch.
+    pub(super) fn touched(&self) -> impl Iterator<Item = Touch<T>> + '_ {
+        let grew = |undo: &&Undo<T>| matches!(undo, Undo::Grew);
+        let mut grown = (self.list.len() - self.journal.iter().filter(grew).count()) as u32;
+        self.journal
+            .iter()
+            .enumerate()
+            .filter_map(move |(k, undo)| {
+                let (slot, before) = match *undo {
+                    Undo::Grew => {
+                        grown += 1;
+                        (grown - 1, None)
+                    }
+                    Undo::Reused(slot, _) => (slot, None),
+                    Undo::Freed(slot, value) | Undo::Changed(slot, value) => (slot, Some(value)),
+                };
+                let first = self.first[slot as usize];
+                let is_first = first.transaction == self.transaction && first.at as usize == k;
+                is_first.then_some(Touch {
+                    slot,
+                    before,
+                    age: first.age,
+                })
+            })
+    }
+
+    /// What a place held before the transaction.
+    pub(super) fn before(&self, slot: u32) -> T {
+        let first = self.first[slot as usize];
+        match self.journal.get(first.at as usize) {
+            Some(Undo::Changed(_, value) | Undo::Freed(_, value) | Undo::Reused(_, value))
+                if first.transaction == self.transaction =>
+            {
+                *value
+            }
+            _ => *self.get(slot),
+        }
+    }
+}
+
+/// A place that a transaction touched.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Touch<T> {
+    pub(super) slot: u32,
+    /// What it held; none if it was free or did not exist.
+    pub(super) before: Option<T>,
+    /// Its age before.
+    pub(super) age: u32,
+}

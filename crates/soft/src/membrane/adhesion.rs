@@ -1,0 +1,109 @@
+//! Sticking, coming off, and folding over (W65–W75).
+
+use super::{Material, Membrane};
+use glam::DVec3;
+use trocar_dynamics::Nodes;
+use trocar_math::Pose;
+use trocar_mesh::sheet::{Kind, NodeId};
+
+impl Membrane {
+    /// Where what it sticks to is now (W66).
+    pub fn set_ground(&mut self, ground: Pose) {
+        self.ground = ground;
+    }
+
+    /// Where a node by place wants to be, m.
+    pub fn homing_position(&self, node: usize) -> DVec3 {
+        self.ground.point(self.homing.home[node])
+    }
+
+    /// Moves where a node wants to be, in the frame of what is below, m: for ground that deforms (W66).
+    pub fn set_home(&mut self, node: NodeId, home: DVec3) {
+        if self.sheet.has_node(node) {
+            self.homing.home[node.slot()] = home;
+        }
+    }
+
+    /// Part of its hold that a node by place has: 1 if it sticks, 0 if it has come off.
+    pub fn attachment(&self, node: usize) -> f64 {
+        self.homing.left[node]
+    }
+
+    /// Lets a node go, or stick again, at once.
+    pub fn set_attachment(&mut self, node: NodeId, left: f64) {
+        if self.sheet.has_node(node) {
+            self.homing.left[node.slot()] = left.clamp(0.0, 1.0);
+        }
+    }
+
+    /// Lets nodes come off that are too far from their homes (W67–W71, M8); how many started to. Once a frame.
+    ///
+    /// Only nodes on a rim or beside one that has come off may start (W69), and each then loses its hold bit by bit (W68). All of
+    /// them are judged by how things stood before the call, so that the order of nodes does not show.
+    pub fn detach(&mut self, nodes: &Nodes) -> usize {
+        let Some(adhesion) = self.adhesion else {
+            return 0;
+        };
+        let mut started = 0;
+        let before = self.homing.left.clone();
+        for n in 0..before.len() {
+            let left = before[n];
+            if !self.live[n] || left == 0.0 {
+                continue;
+            }
+            if left == 1.0 {
+                let far = nodes.position[n].distance_squared(self.homing_position(n));
+                if far <= adhesion.distance * adhesion.distance {
+                    continue;
+                }
+                let node = self.sheet.node_at(n);
+                let mut neighbours = self.sheet.edges_around(node);
+                let at_front = self.kinds[n] != Kind::Inner
+                    || neighbours.any(|(_, other)| before[other.slot()] == 0.0);
+                if !at_front || self.fixed[n] {
+                    continue;
+                }
+                started += 1;
+            }
+            self.homing.left[n] = (left - adhesion.decrement).max(0.0);
+        }
+        started
+    }
+
+    /// Switches off springs that are compressed at the front of what has come off, and brings others back bit by bit (W73,
+    /// W74, M9). Once a frame, after [`Membrane::detach`].
+    pub fn support_folds(&mut self, nodes: &Nodes) {
+        let (Some(increment), Material::Springs { stiffness, .. }) =
+            (self.fold_support, self.material)
+        else {
+            return;
+        };
+        let left = &self.homing.left;
+        for (slot, spring) in self.springs.iter_mut().enumerate() {
+            let edge = self.sheet.edge_at(slot);
+            if !self.sheet.has_edge(edge) {
+                continue;
+            }
+            let [a, b] = self.sheet.ends(edge);
+            let front = |n: NodeId| {
+                let mut around = self.sheet.edges_around(n);
+                left[n.slot()] > 0.0 && around.any(|(_, o)| left[o.slot()] == 0.0)
+            };
+            let length = nodes.position[a.slot()].distance(nodes.position[b.slot()]);
+            let compressed = length < spring.rest_length;
+            if compressed && (front(a) || front(b)) {
+                spring.stiffness = 0.0;
+            } else if spring.stiffness < stiffness {
+                spring.stiffness = (spring.stiffness + increment * stiffness).min(stiffness);
+            }
+        }
+    }
+
+    /// Part of its constant that the spring along an edge by place has left.
+    pub fn spring_strength(&self, edge: usize) -> f64 {
+        match self.material {
+            Material::Springs { stiffness, .. } => self.springs[edge].stiffness / stiffness,
+            Material::Sheet { .. } => 1.0,
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! What follows from the sheet, found anew where it has changed.
+
+use super::kernel::{Flat, hinge, hinge_stiffness};
+use super::{Bending, Hinge, Hold, Material, Membrane, Spring};
+use glam::DVec3;
+use trocar_dynamics::Nodes;
+use trocar_mesh::sheet::{EdgeId, Kind, NodeId, NodeStep, TriangleId};
+
+impl Membrane {
+    pub(super) fn refresh_all(&mut self) {
+        self.size();
+        let edges: Vec<_> = self.sheet.edges().collect();
+        let triangles: Vec<_> = self.sheet.triangles().collect();
+        let nodes: Vec<_> = self.sheet.nodes().collect();
+        triangles.into_iter().for_each(|t| self.refresh_triangle(t));
+        edges.into_iter().for_each(|e| self.refresh_edge(e, None));
+        nodes.iter().for_each(|n| self.refresh_node(*n));
+        self.tighten(&nodes);
+    }
+
+    fn size(&mut self) {
+        let (nodes, edges, triangles) = (
+            self.sheet.node_slots(),
+            self.sheet.edge_slots(),
+            self.sheet.triangle_slots(),
+        );
+        self.springs.resize(edges, Spring::default());
+        self.hinges.resize(edges, Hinge::default());
+        self.flats.resize(triangles, Flat::default());
+        self.corners.resize(triangles, [0; 3]);
+        self.homing.home.resize(nodes, DVec3::ZERO);
+        self.homing.hold.resize(nodes, 0.0);
+        self.homing.left.resize(nodes, 0.0);
+        self.fixed.resize(nodes, false);
+        self.live.resize(nodes, false);
+        self.kinds.resize(nodes, Kind::Edge);
+        self.headings.resize(nodes, None);
+        self.stress.resize(nodes, 0.0);
+    }
+
+    fn refresh_triangle(&mut self, triangle: TriangleId) {
+        let corners = self
+            .sheet
+            .rest_corners(triangle)
+            .map(|p| p * self.prestress);
+        self.flats[triangle.slot()] = Flat::new(corners);
+        self.corners[triangle.slot()] = self.sheet.corners(triangle).map(|n| n.slot() as u32);
+    }
+
+    /// `weakened` is the part of its constant that an edge that stands in this place already has.
+    fn refresh_edge(&mut self, edge: EdgeId, weakened: Option<f64>) {
+        let ends = self.sheet.ends(edge).map(|n| n.slot() as u32);
+        if let Material::Springs { stiffness, .. } = self.material {
+            self.springs[edge.slot()] = Spring {
+                ends,
+                rest_length: self.prestress * self.sheet.rest_length(edge),
+                stiffness: stiffness * weakened.unwrap_or(1.0),
+            };
+        }
+        if let Bending::Hinges { rigidity } = self.bending {
+            self.hinges[edge.slot()] = self.hinge_at(edge, rigidity);
+        }
+    }
+
+    fn hinge_at(&self, edge: EdgeId, rigidity: f64) -> Hinge {
+        let (left, Some(right)) = self.sheet.beside(edge) else {
+            return Hinge::default();
+        };
+        let [from, to] = self.sheet.ends(edge);
+        let apex = |t: TriangleId| {
+            let mut corners = self.sheet.corners(t).into_iter();
+            corners.find(|n| *n != from && *n != to)
+        };
+        let (Some(one), Some(two)) = (apex(left), apex(right)) else {
+            return Hinge::default();
+        };
+        let nodes = [from, to, one, two];
+        let areas = trocar_mesh::sheet::area(self.sheet.rest_corners(left))
+            + trocar_mesh::sheet::area(self.sheet.rest_corners(right));
+        Hinge {
+            nodes: nodes.map(|n| n.slot() as u32),
+            rest_bend: hinge(nodes.map(|n| self.sheet.rest(n))).0,
+            stiffness: hinge_stiffness(rigidity, self.sheet.rest_length(edge), areas),
+        }
+    }
+
+    fn refresh_node(&mut self, node: NodeId) {
+        let n = node.slot();
+        self.live[n] = true;
+        self.kinds[n] = self.sheet.kind(node).unwrap_or(Kind::Edge);
+        if let Some(adhesion) = self.adhesion {
+            self.homing.hold[n] = match adhesion.hold {
+                Hold::Node(hold) => hold,
+                Hold::Area(hold) => hold * self.area_of(node),
+            };
+        }
+        if let Material::Sheet { .. } = self.material {
+            let built = self.mass_node(node);
+            // A node of a sound sheet has area, so its mass is one.
+            let _ = self.masses.set_mass(n, built.mass, built.damping);
+        }
+    }
+
+    /// Lets everything follow the event of an edit, the nodes included.
+    pub(super) fn follow(&mut self, nodes: &mut Nodes) {
+        let event = std::mem::take(&mut self.event);
+        event.carry(&self.sheet, &mut nodes.position, DVec3::ZERO);
+        event.carry(&self.sheet, &mut nodes.velocity, DVec3::ZERO);
+        event.carry(&self.sheet, &mut self.homing.home, DVec3::ZERO);
+        event.carry(&self.sheet, &mut self.homing.left, 0.0);
+        for step in &event.steps {
+            if let NodeStep::Made(node, _) | NodeStep::Moved(node, _) = step {
+                // Between nodes that stick it sticks; a rounding less and it would come off by itself.
+                let left = &mut self.homing.left[node.slot()];
+                if *left > 1.0 - 1e-9 {
+                    *left = 1.0;
+                }
+            }
+        }
+        self.size();
+        for step in &event.steps {
+            match step {
+                NodeStep::Made(node, blend) => {
+                    let all_fixed = blend.parts().iter().all(|(n, _)| self.fixed[n.slot()]);
+                    self.fixed[node.slot()] = all_fixed;
+                }
+                NodeStep::Moved(..) => {}
+                NodeStep::Removed(node) => {
+                    let n = node.slot();
+                    self.live[n] = false;
+                    self.stress[n] = 0.0;
+                    nodes.velocity[n] = DVec3::ZERO;
+                }
+            }
+        }
+        nodes.make_ready();
+        for triangle in event.before.iter().map(|old| old.triangle) {
+            if !self.sheet.has_triangle(triangle) {
+                self.flats[triangle.slot()] = Flat::default();
+            }
+        }
+        for edge in &event.edges_gone {
+            self.springs[edge.slot()] = Spring::default();
+            self.hinges[edge.slot()] = Hinge::default();
+        }
+        for triangle in &event.after {
+            self.refresh_triangle(*triangle);
+        }
+        for edge in &event.edges {
+            let weakened = match self.material {
+                Material::Springs { stiffness, .. } => {
+                    let spring = self.springs[edge.slot()];
+                    let ends = self.sheet.ends(*edge).map(|n| n.slot() as u32);
+                    (spring.ends == ends && spring.rest_length > 0.0)
+                        .then_some(spring.stiffness / stiffness)
+                }
+                Material::Sheet { .. } => None,
+            };
+            self.refresh_edge(*edge, weakened);
+        }
+        // Nodes that took a free place have its lock, too.
+        for node in &event.nodes {
+            let built = self.mass_node(*node);
+            let n = node.slot();
+            while self.masses.len() <= n && self.masses.grow(&built).is_ok() {}
+            let _ = self.masses.set_lock(n, built.lock);
+            self.refresh_node(*node);
+        }
+        if let Bending::Springs { .. } = self.bending {
+            self.bends.follow(&self.sheet, &event);
+        }
+        self.tighten(&event.nodes);
+        self.event = event;
+    }
+}

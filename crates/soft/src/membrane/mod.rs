@@ -1,0 +1,226 @@
+//! Membranes that stick, peel, fold and tear (Weber 2009, W41–W119).
+//!
+//! A [`Membrane`] is a [`Sheet`] with mass that resists stretching ([`Material`]) and bending
+//! ([`Bending`]), sticks to what is below it ([`Adhesion`]) and tears ([`tear`]). It is [`Matter`](trocar_dynamics::Matter): forces in
+//! [`Matter::force`](trocar_dynamics::Matter::force), motion by the engine's masses.
+//!
+//! **Integration.** MESD's step, explicit force and the new velocity moves the node, is Verlet's in staggered form: positions obey
+//! x(t+h) = 2 x(t) − x(t−h) + h² a(t) (W49), of the second order. A damping rate r multiplies every new velocity by 1/(1 + r h): a
+//! factor below 1, as in the source (W50), but one that means the same at any substep.
+//!
+//! **Substeps** come from [`Membrane::stable_step`](trocar_dynamics::Matter::stable_step), never from a number that once was right.
+//!
+//! Once a frame, in this order (W71, W75): [`Membrane::detach`], [`Membrane::support_folds`], [`Membrane::tear`].
+
+mod adhesion;
+mod bends;
+mod bound;
+mod follow;
+mod forces;
+pub mod kernel;
+mod parts;
+mod stress;
+pub mod tear;
+
+pub use parts::{Adhesion, Bending, Hold, Material, Measure, MembraneError, MembraneParts};
+
+use bends::Bends;
+use glam::{DMat3, DVec3};
+use kernel::Flat;
+use tear::TearSettings;
+use trocar_dynamics::{Lock, MassNode, Masses, Nodes};
+use trocar_math::Pose;
+use trocar_mesh::sheet::{Event, Kind, NodeId, Sheet};
+
+/// A spring along an edge, by the edge's place.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Spring {
+    ends: [u32; 2],
+    rest_length: f64,
+    /// N/m; 0 if there is no edge.
+    stiffness: f64,
+}
+
+/// A hinge at an edge, by the edge's place.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Hinge {
+    nodes: [u32; 4],
+    /// 2 sin(θ/2).
+    rest_bend: f64,
+    /// N·m; 0 if there is no edge inside.
+    stiffness: f64,
+}
+
+/// How the nodes stick, by place.
+#[derive(Clone, Debug, Default)]
+struct Homing {
+    /// Where each node wants to be, m, in the frame of what is below.
+    home: Vec<DVec3>,
+    /// Hold of a node that sticks, N/m.
+    hold: Vec<f64>,
+    /// Part of the hold that is left: 1 if it sticks, 0 if it has come off.
+    left: Vec<f64>,
+}
+
+/// A membrane; see the [module](self).
+#[derive(Clone, Debug)]
+pub struct Membrane {
+    sheet: Sheet,
+    masses: Masses,
+    material: Material,
+    bending: Bending,
+    damping: f64,
+    prestress: f64,
+    adhesion: Option<Adhesion>,
+    fold_support: Option<f64>,
+    measure: Measure,
+    tearing: Option<TearSettings>,
+    gravity: bool,
+    /// Pose of what it sticks to.
+    ground: Pose,
+    springs: Vec<Spring>,
+    flats: Vec<Flat>,
+    /// Corners of every triangle, by its place.
+    corners: Vec<[u32; 3]>,
+    hinges: Vec<Hinge>,
+    bends: Bends,
+    homing: Homing,
+    fixed: Vec<bool>,
+    live: Vec<bool>,
+    kinds: Vec<Kind>,
+    headings: Vec<Option<NodeId>>,
+    stress: Vec<f64>,
+    /// Tension and area summed up around every node, for the measure of stress.
+    around: Vec<(DMat3, f64)>,
+    event: Event,
+    /// Greatest stiffness over mass that was found at each node, 1/s², and the step that follows.
+    stable_step: f64,
+}
+
+impl Membrane {
+    /// Checks the parts and puts them together.
+    pub fn new(parts: MembraneParts) -> Result<Self, MembraneError> {
+        parts.check()?;
+        let MembraneParts {
+            mut sheet,
+            material,
+            bending,
+            damping,
+            prestress,
+            adhesion,
+            fold_support,
+            measure,
+            tearing,
+            fixed,
+            gravity,
+        } = parts;
+        let count = sheet.node_slots();
+        // Tears make it grow: room for the usual ones, without a pause to move it all.
+        sheet.reserve(count / 4 + 256);
+        let mut membrane = Self {
+            masses: Masses::default(),
+            material,
+            bending,
+            damping,
+            prestress,
+            adhesion,
+            fold_support,
+            measure,
+            tearing,
+            gravity,
+            ground: Pose::default(),
+            springs: Vec::new(),
+            flats: Vec::new(),
+            corners: Vec::new(),
+            hinges: Vec::new(),
+            bends: match bending {
+                Bending::Springs { .. } => Bends::new(&sheet),
+                _ => Bends::default(),
+            },
+            homing: Homing {
+                home: sheet.nodes().map(|n| sheet.rest(n)).collect(),
+                hold: vec![0.0; count],
+                left: vec![1.0; count],
+            },
+            fixed: (0..count).map(|n| fixed.contains(&n)).collect(),
+            live: vec![true; count],
+            kinds: sheet.nodes().filter_map(|n| sheet.kind(n)).collect(),
+            headings: Vec::new(),
+            stress: vec![0.0; count],
+            around: Vec::new(),
+            event: Event::default(),
+            stable_step: f64::INFINITY,
+            sheet,
+        };
+        let nodes: Vec<_> = (0..count)
+            .map(|n| membrane.mass_node(membrane.sheet.node_at(n)))
+            .collect();
+        membrane.masses =
+            Masses::new(&nodes).map_err(|bad| MembraneError::Mass(bad.node, bad.reason))?;
+        membrane.refresh_all();
+        Ok(membrane)
+    }
+
+    /// The nodes at rest, where the sheet lies.
+    pub fn rest(&self) -> Nodes {
+        let places: Vec<_> = (0..self.sheet.node_slots())
+            .map(|n| self.sheet.rest(self.sheet.node_at(n)))
+            .collect();
+        Nodes::at_rest(&[], &places)
+    }
+
+    /// Its sheet.
+    pub fn sheet(&self) -> &Sheet {
+        &self.sheet
+    }
+
+    /// What the last tear or change did to the sheet.
+    pub fn event(&self) -> &Event {
+        &self.event
+    }
+
+    /// How it tears.
+    pub fn tearing(&self) -> Option<&TearSettings> {
+        self.tearing.as_ref()
+    }
+
+    /// Lets it tear otherwise, or not at all.
+    pub fn set_tearing(&mut self, tearing: Option<TearSettings>) -> Result<(), MembraneError> {
+        if let Some(settings) = &tearing {
+            settings.check()?;
+        }
+        self.tearing = tearing;
+        Ok(())
+    }
+
+    /// Number of springs that resist bending.
+    pub fn bending_springs(&self) -> usize {
+        self.bends.springs.len()
+    }
+
+    fn mass_node(&self, node: NodeId) -> MassNode {
+        let mass = match self.material {
+            Material::Springs { mass, .. } => mass,
+            Material::Sheet { density, .. } => density * self.area_of(node),
+        };
+        let lock = if self.fixed[node.slot()] {
+            Lock::Fixed
+        } else {
+            Lock::Free
+        };
+        MassNode {
+            damping: self.damping * mass,
+            lock,
+            ..MassNode::point(mass)
+        }
+    }
+
+    /// A node's share of the sheet at rest, m²: a third of every triangle around it.
+    fn area_of(&self, node: NodeId) -> f64 {
+        let triangles = self.sheet.triangles_around(node);
+        triangles
+            .map(|t| trocar_mesh::sheet::area(self.sheet.rest_corners(t)))
+            .sum::<f64>()
+            / 3.0
+    }
+}

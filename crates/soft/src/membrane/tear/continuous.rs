@@ -1,0 +1,183 @@
+//! Continuous tearing by progressive cutting (W100–W105): the tip moves through the sheet, and the triangles around it are kept in
+//! shape by collapse, split and flip.
+
+use super::direction::ray;
+use super::ends::end_if_near;
+use super::{Aim, Growth, Lengths, Tear};
+use glam::DVec3;
+use trocar_mesh::sheet::{Edit, Event, Kind, NodeId, Refusal, Sheet};
+
+/// Rounds of collapse, split and flip after a move; what is not in order then is so after the next.
+const ROUNDS: usize = 6;
+
+/// A tip that may not go the whole way tries half of it, this often.
+const HALVINGS: usize = 4;
+
+/// Sides of a torn edge shorter than this part of the greatest are not split to please Delaunay: they would be split without end.
+const SHORTEST_SPLIT: f64 = 0.7;
+
+impl Tear<'_> {
+    pub(super) fn continuous(
+        &mut self,
+        event: &mut Event,
+        tip: NodeId,
+        length: f64,
+        aim: Aim,
+    ) -> Result<Growth, Refusal> {
+        let found = ray(self.sheet, self.positions, tip, aim).ok_or(Refusal::OutOfRange)?;
+        let lengths = self.lengths;
+        self.sheet.edit(event, |edit| {
+            let here = edit.sheet().rest(tip);
+            let way = found.point - here;
+            let reach = way.length();
+            let length = length.min(reach - lengths.gap);
+            let mut moved = false;
+            if length > 0.0 {
+                let [b, c] = found.side;
+                let corners = edit.sheet().corners(found.triangle);
+                let mut part = length / reach;
+                for _ in 0..=HALVINGS {
+                    let weights = corners.map(|corner| match corner {
+                        n if n == b => part * (1.0 - found.part),
+                        n if n == c => part * found.part,
+                        _ => 1.0 - part,
+                    });
+                    if edit.snap(tip, found.triangle, weights).is_ok() {
+                        moved = true;
+                        break;
+                    }
+                    part *= 0.5;
+                }
+            }
+            if end_if_near(edit, tip, way, lengths.near)? {
+                return Ok(Growth::Ended);
+            }
+            let tidied = tidy(edit, tip, way, &lengths)?;
+            if tidied == Growth::Ended {
+                return Ok(Growth::Ended);
+            }
+            Ok(if moved {
+                Growth::Grew(tip)
+            } else {
+                Growth::Held
+            })
+        })
+    }
+}
+
+/// Puts the triangles around a tip in order (M12, steps 2 to 4).
+fn tidy(
+    edit: &mut Edit<'_>,
+    tip: NodeId,
+    way: DVec3,
+    lengths: &Lengths,
+) -> Result<Growth, Refusal> {
+    for _ in 0..ROUNDS {
+        let mut changed = false;
+        // Nodes too close become the tip (W101).
+        while let Some(close) = close_to(edit.sheet(), tip, lengths.near) {
+            if edit.collapse(close, tip).is_err() {
+                break;
+            }
+            changed = true;
+        }
+        changed |= split_behind(edit, tip, lengths);
+        changed |= flip_around(edit, tip);
+        if !changed {
+            break;
+        }
+        if end_if_near(edit, tip, way, lengths.near)? {
+            return Ok(Growth::Ended);
+        }
+    }
+    Ok(Growth::Held)
+}
+
+fn close_to(sheet: &Sheet, tip: NodeId, near: f64) -> Option<NodeId> {
+    let here = sheet.rest(tip);
+    sheet
+        .fan(tip)
+        .flat_map(|(_, b, c)| [b, c])
+        .find(|n| sheet.rest(*n).distance(here) < near && sheet.kind(*n) == Some(Kind::Inner))
+}
+
+/// Splits the two sides of the tear behind the tip where they are too long, or Delaunay is violated across the tear (W102).
+fn split_behind(edit: &mut Edit<'_>, tip: NodeId, lengths: &Lengths) -> bool {
+    let sheet = edit.sheet();
+    let Some([one, _]) = sheet.rim_neighbours(tip) else {
+        return false;
+    };
+    let length = sheet.rest(one).distance(sheet.rest(tip));
+    let mut fan = sheet.fan(tip);
+    let first = fan.next().map(|(_, _, apex)| apex);
+    let last = fan.last().map(|(_, apex, _)| apex);
+    let illegal = match (first, last) {
+        (Some(p), Some(q)) if p != q => {
+            let [a, b, p, q] = [tip, one, p, q].map(|n| sheet.rest(n));
+            length > SHORTEST_SPLIT * lengths.side && violates([a, b], [p, q])
+        }
+        _ => false,
+    };
+    if length <= lengths.side && !illegal {
+        return false;
+    }
+    let Ok(edge) = sheet.edge_between(tip, one) else {
+        return false;
+    };
+    edit.split_edge(edge, 0.5).is_ok()
+}
+
+/// Flips edges of the triangles around the tip that violate Delaunay, nowhere else (W103, W104).
+fn flip_around(edit: &mut Edit<'_>, tip: NodeId) -> bool {
+    let mut changed = false;
+    for _ in 0..ROUNDS {
+        let sheet = edit.sheet();
+        // At least one triangle must stay on each side of the tip's tear.
+        let found = sheet
+            .fan(tip)
+            .flat_map(|(triangle, ..)| sheet.sides(triangle))
+            .filter(|edge| !sheet.is_rim(*edge))
+            .filter(|edge| {
+                let ends = sheet.ends(*edge);
+                !ends.contains(&tip) || sheet.fan(tip).nth(2).is_some()
+            })
+            .filter_map(|edge| Some((edge, excess(sheet, edge)?)))
+            .max_by(|x, y| x.1.total_cmp(&y.1));
+        let Some((edge, _)) = found else {
+            break;
+        };
+        if edit.flip(edge).is_err() {
+            break;
+        }
+        changed = true;
+    }
+    changed
+}
+
+/// How far an edge violates Delaunay; none if it does not.
+fn excess(sheet: &Sheet, edge: trocar_mesh::sheet::EdgeId) -> Option<f64> {
+    let ends = sheet.ends(edge);
+    let (one, two) = sheet.beside(edge);
+    let apex = |t| {
+        let corners = sheet.corners(t);
+        corners.into_iter().find(|n| !ends.contains(n))
+    };
+    let (p, q) = (apex(one)?, apex(two?)?);
+    let sine = opposite_sine(ends.map(|n| sheet.rest(n)), [p, q].map(|n| sheet.rest(n)));
+    (sine < -1e-9).then_some(-sine)
+}
+
+fn violates(ends: [DVec3; 2], apexes: [DVec3; 2]) -> bool {
+    opposite_sine(ends, apexes) < -1e-9
+}
+
+/// Sine of the sum of the angles across an edge, below zero where Delaunay is violated: unfolded into a plane, each
+/// triangle's circle then holds the other's apex.
+fn opposite_sine([a, b]: [DVec3; 2], apexes: [DVec3; 2]) -> f64 {
+    let [(cos_y, sin_y), (cos_z, sin_z)] = apexes.map(|apex| {
+        let (u, v) = (a - apex, b - apex);
+        let size = (u.length_squared() * v.length_squared()).sqrt();
+        (u.dot(v) / size, u.cross(v).length() / size)
+    });
+    cos_y * sin_z + sin_y * cos_z
+}

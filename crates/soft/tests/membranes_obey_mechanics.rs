@@ -1,0 +1,723 @@
+//! Membranes do what mechanics says: statics and period of a strip, energy, the bound of the substep, and the force to peel.
+
+#![allow(clippy::unwrap_used)]
+
+use glam::DVec3;
+use trocar_dynamics::{Field, Matter, Nodes};
+use trocar_mesh::primitive::{HexagonalShape, SheetShape};
+use trocar_mesh::sheet::{Kind, NodeId, Sheet};
+use trocar_soft::membrane::tear::{Algorithm, Growth, Lengths, TearSettings, Thresholds};
+use trocar_soft::membrane::{
+    Adhesion, Bending, Hold, Material, Measure, Membrane, MembraneError, MembraneParts,
+};
+
+const STILL: Field = Field {
+    time: 0.0,
+    gravity: DVec3::ZERO,
+};
+
+fn step(membrane: &Membrane, nodes: &mut Nodes, field: &Field, h: f64) {
+    membrane.force(nodes, field);
+    membrane.plan(nodes, h);
+    assert!(membrane.advance(nodes, h));
+}
+
+fn standard() -> Sheet {
+    Sheet::new(&HexagonalShape::STANDARD.surface().unwrap()).unwrap()
+}
+
+fn rim(sheet: &Sheet) -> Vec<usize> {
+    let on_rim = |n: &NodeId| sheet.kind(*n) != Some(Kind::Inner);
+    sheet.nodes().filter(on_rim).map(|n| n.slot()).collect()
+}
+
+fn noise(seed: u64) -> f64 {
+    let mut z = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    (z >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
+}
+
+fn shake(nodes: &mut Nodes, by: f64) {
+    for (n, p) in nodes.position.iter_mut().enumerate() {
+        let n = 3 * n as u64;
+        *p += DVec3::new(noise(n), noise(n + 1), noise(n + 2)) * by;
+    }
+}
+
+const THESIS: Material = Material::Springs {
+    stiffness: 6500.0,
+    mass: 0.01,
+};
+
+#[test]
+fn the_substep_bound_of_the_source_s_sheet_is_sharp() {
+    let sheet = standard();
+    let mut parts = MembraneParts::new(sheet.clone(), THESIS);
+    parts.fixed = rim(&sheet);
+    let membrane = Membrane::new(parts).unwrap();
+    let bound = membrane.stable_step_now(&membrane.rest());
+    // 2/√(6 c/m): 33 substeps of a 33 ms frame, where the source says 25.
+    assert!((bound - 2.0 / (6.0_f64 * 6500.0 / 0.01).sqrt()).abs() < 1e-9 * bound);
+    assert!(membrane.stable_step() < bound);
+    let grows = |h: f64| {
+        let mut nodes = membrane.rest();
+        // In the plane: across it a sheet without tension has no stiffness to speak of.
+        shake(&mut nodes, 1e-9);
+        for p in &mut nodes.position {
+            p.z = 0.0;
+        }
+        let first = membrane.elastic_energy(&nodes);
+        (0..1500).for_each(|_| {
+            membrane.force(&mut nodes, &STILL);
+            membrane.advance(&mut nodes, h);
+        });
+        let last = membrane.elastic_energy(&nodes) + membrane.kinetic_energy(&nodes);
+        // What has grown beyond all numbers is no number.
+        last.is_nan() || last > 1e3 * first
+    };
+    assert!(!grows(0.999 * bound));
+    assert!(grows(1.02 * bound));
+    // A thirtieth of a second in the source's 25 substeps is beyond it.
+    assert!(grows(0.033 / 25.0));
+}
+
+/// A strip between two fixed ends, under prestress, with ν = 0 so that its sides do not matter.
+fn strip(damping: f64) -> (Membrane, f64) {
+    let length = 0.1;
+    let shape = SheetShape {
+        origin: DVec3::ZERO,
+        u: DVec3::X * length,
+        v: DVec3::Y * 0.005,
+        rows: 3,
+        columns: 41,
+    };
+    let sheet = Sheet::new(&shape.surface().unwrap()).unwrap();
+    let material = Material::Sheet {
+        stiffness: 100.0,
+        poisson: 0.0,
+        density: 0.1,
+    };
+    let at_end = |n: &usize| n % 41 == 40 || n.is_multiple_of(41);
+    let mut parts = MembraneParts::new(sheet, material);
+    parts.prestress = 0.95;
+    parts.damping = damping;
+    parts.fixed = (0..123).filter(at_end).collect();
+    parts.gravity = true;
+    (Membrane::new(parts).unwrap(), length)
+}
+
+#[test]
+fn a_strip_sags_and_swings_as_a_string_does() {
+    let (damped, _) = strip(400.0);
+    let (membrane, length) = strip(0.0);
+    // Force of the strip for each width: Y (1/s − 1) s, with the width of the drawn-in sides; mass for each width as built.
+    let pull = 100.0 * (1.0 - 0.95);
+    let (density, g) = (0.1, 9.81);
+    let h = 0.8 * membrane.stable_step();
+    let heavy = Field {
+        time: 0.0,
+        gravity: DVec3::Z * -g,
+    };
+    let mut nodes = membrane.rest();
+    for _ in 0..(0.3 / h) as usize {
+        step(&damped, &mut nodes, &heavy, h);
+    }
+    let middle = 41 + 20;
+    let sag = -nodes.position[middle].z;
+    let expected = density * g * length * length / (8.0 * pull);
+    assert!(
+        (sag / expected - 1.0).abs() < 0.02,
+        "{sag} instead of {expected}"
+    );
+
+    // Let go of its weight, it swings through flat after a quarter of its period 2 L √(ρ/T), whatever odd waves it is made of.
+    nodes.velocity.fill(DVec3::ZERO);
+    let mut time = 0.0;
+    let mut last = nodes.position[middle].z;
+    let quarter = loop {
+        step(&membrane, &mut nodes, &STILL, h);
+        time += h;
+        let now = nodes.position[middle].z;
+        if now > 0.0 {
+            break time - h * now / (now - last);
+        }
+        last = now;
+        assert!(time < 1.0, "it never comes back");
+    };
+    let expected = 0.5 * length * (density / pull).sqrt();
+    assert!(
+        (quarter / expected - 1.0).abs() < 0.02,
+        "{quarter} instead of {expected}"
+    );
+}
+
+#[test]
+fn energy_is_kept_without_damping_and_never_grows_with_it() {
+    let sheet = Material::Sheet {
+        stiffness: 6500.0,
+        poisson: 0.3,
+        density: 50.0,
+    };
+    for (material, bending) in [
+        (THESIS, Bending::None),
+        (THESIS, Bending::Springs { stiffness: 1000.0 }),
+        (THESIS, Bending::Hinges { rigidity: 1e-5 }),
+        (sheet, Bending::None),
+        (sheet, Bending::Hinges { rigidity: 1e-5 }),
+    ] {
+        for damped in [false, true] {
+            let mut parts = MembraneParts::new(standard(), material);
+            parts.bending = bending;
+            parts.prestress = 0.97;
+            parts.fixed = rim(&parts.sheet);
+            let h = 0.25 * Membrane::new(parts.clone()).unwrap().stable_step();
+            // Four e-foldings in the time that is watched.
+            parts.damping = if damped { 4.0 / (4000.0 * h) } else { 0.0 };
+            let membrane = Membrane::new(parts).unwrap();
+            let mut nodes = membrane.rest();
+            shake(&mut nodes, 2e-5);
+            let free: Vec<_> = membrane
+                .sheet()
+                .nodes()
+                .map(|n| membrane.sheet().kind(n))
+                .collect();
+            for (n, kind) in free.iter().enumerate() {
+                if *kind != Some(Kind::Inner) {
+                    nodes.position[n] = membrane.rest().position[n];
+                }
+            }
+            let energy =
+                |nodes: &Nodes| membrane.elastic_energy(nodes) + membrane.kinetic_energy(nodes);
+            let first = energy(&nodes);
+            let mut most = first;
+            let mut least = first;
+            for _ in 0..4000 {
+                step(&membrane, &mut nodes, &STILL, h);
+                let now = energy(&nodes);
+                most = most.max(now);
+                least = least.min(now);
+            }
+            // Verlet's energy wavers by the square of the step, with what moves; half a step apart, velocity and place waver more.
+            let moving = first - energy(&membrane.rest());
+            assert!(moving > 0.0);
+            assert!(
+                most - first < 0.2 * moving,
+                "{material:?} {bending:?} {damped}: {most} from {first}, moving {moving}"
+            );
+            if damped {
+                assert!(energy(&nodes) < first - 0.5 * moving, "it hardly died out");
+            } else {
+                assert!(
+                    first - least < 0.2 * moving,
+                    "{material:?} {bending:?}: {least} of {first}"
+                );
+            }
+        }
+    }
+}
+
+/// A strip of `across` rows that sticks with 0.1 J/m² is peeled at a right angle; the mean force for each width, N/m.
+fn peel(across: usize, decrement: f64) -> f64 {
+    let (width, energy, distance) = (2e-3, 0.1, 1e-3);
+    let columns = 6 * across + 1;
+    let shape = SheetShape {
+        origin: DVec3::ZERO,
+        u: DVec3::X * (6.0 * width),
+        v: DVec3::Y * width,
+        rows: across + 1,
+        columns,
+    };
+    let sheet = Sheet::new(&shape.surface().unwrap()).unwrap();
+    let mut parts = MembraneParts::new(
+        sheet,
+        Material::Sheet {
+            stiffness: 50.0,
+            poisson: 0.0,
+            density: 0.05,
+        },
+    );
+    parts.adhesion = Some(Adhesion {
+        hold: Hold::Area(2.0 * energy / (distance * distance)),
+        distance,
+        decrement,
+    });
+    parts.damping = 100.0;
+    let ends: Vec<_> = (0..=across).map(|row| row * columns).collect();
+    parts.fixed = ends.clone();
+    let mut membrane = Membrane::new(parts).unwrap();
+    for end in &ends {
+        let node = membrane.sheet().node_at(*end);
+        membrane.set_attachment(node, 0.0);
+    }
+    let mut nodes = membrane.rest();
+    let h = 0.8 * membrane.stable_step();
+    let speed = 0.04;
+    let (from, to) = (3e-3, 8e-3);
+    let (mut work, mut way, mut count) = (0.0, 0.0, 0_u32);
+    while way < to {
+        // Up and along alike: what has come off then stands upright.
+        let by = speed * h;
+        way += by;
+        for end in &ends {
+            nodes.position[*end] += DVec3::new(by, 0.0, by);
+        }
+        membrane.force(&mut nodes, &STILL);
+        let force: DVec3 = ends.iter().map(|n| nodes.force[*n]).sum();
+        if way > from {
+            work -= force.x + force.z;
+            count += 1;
+        }
+        membrane.advance(&mut nodes, h);
+        membrane.detach(&nodes);
+    }
+    work / f64::from(count) / width
+}
+
+#[test]
+fn peeling_takes_the_energy_of_adhesion_whatever_the_mesh() {
+    // At a right angle the force for each width is the energy for each area (Rivlin 1944).
+    let forces: Vec<_> = [4, 6, 8].map(|across| peel(across, 1.0)).to_vec();
+    println!("peel forces {forces:?} N/m for 0.1 J/m²");
+    for force in &forces {
+        assert!((force / 0.1 - 1.0).abs() < 0.15, "{forces:?}");
+    }
+    let off = |force: &f64| (force / 0.1 - 1.0).abs();
+    assert!(off(&forces[2]) < 0.08, "{forces:?}");
+}
+
+#[test]
+fn only_a_front_comes_off() {
+    let mut parts = MembraneParts::new(standard(), THESIS);
+    parts.adhesion = Some(Adhesion {
+        hold: Hold::Node(50.0),
+        distance: 1e-4,
+        decrement: 0.25,
+    });
+    let mut membrane = Membrane::new(parts).unwrap();
+    let mut nodes = membrane.rest();
+    // All of the middle is lifted, far above what makes a node come off: nothing does, as there is no edge to start from (W69).
+    let middle: Vec<_> = membrane
+        .sheet()
+        .nodes()
+        .filter(|n| {
+            membrane
+                .sheet()
+                .rest(*n)
+                .distance(DVec3::new(4.25e-3, 4.33e-3, 0.0))
+                < 2e-3
+        })
+        .collect();
+    for n in &middle {
+        nodes.position[n.slot()].z = 1e-3;
+    }
+    assert_eq!(membrane.detach(&nodes), 0);
+    // A rim node does, bit by bit (W68), and takes its neighbours along once it is off.
+    let corner = membrane.sheet().node_at(0);
+    let neighbours: Vec<_> = membrane.sheet().edges_around(corner).map(|e| e.1).collect();
+    for n in neighbours.iter().chain([&corner]) {
+        nodes.position[n.slot()].z = 1e-3;
+    }
+    let inner: Vec<_> = neighbours
+        .iter()
+        .filter(|n| membrane.sheet().kind(**n) == Some(Kind::Inner))
+        .collect();
+    membrane.detach(&nodes);
+    assert_eq!(membrane.attachment(corner.slot()), 0.75);
+    for n in &inner {
+        assert_eq!(membrane.attachment(n.slot()), 1.0);
+    }
+    (0..3).for_each(|_| {
+        membrane.detach(&nodes);
+    });
+    assert_eq!(membrane.attachment(corner.slot()), 0.0);
+    membrane.detach(&nodes);
+    for n in &inner {
+        assert_eq!(membrane.attachment(n.slot()), 0.75);
+    }
+    assert!(middle.iter().all(|n| membrane.attachment(n.slot()) == 1.0));
+    // The homes follow what is below (W66).
+    let moved = trocar_math::Pose::new(DVec3::new(0.0, 0.0, 0.5), glam::DQuat::IDENTITY);
+    membrane.set_ground(moved);
+    let home = membrane.sheet().rest(corner) + DVec3::Z * 0.5;
+    assert!(membrane.homing_position(0).abs_diff_eq(home, 1e-15));
+}
+
+#[test]
+fn compressed_springs_at_the_front_give_way_and_come_back() {
+    let mut parts = MembraneParts::new(standard(), THESIS);
+    parts.adhesion = Some(Adhesion {
+        hold: Hold::Node(50.0),
+        distance: 1e-4,
+        decrement: 0.25,
+    });
+    parts.fold_support = Some(0.4);
+    let mut membrane = Membrane::new(parts).unwrap();
+    let mut nodes = membrane.rest();
+    // One half has come off; everything is pressed together.
+    let off: Vec<_> = membrane
+        .sheet()
+        .nodes()
+        .filter(|n| membrane.sheet().rest(*n).x > 4.3e-3)
+        .collect();
+    off.iter().for_each(|n| membrane.set_attachment(*n, 0.0));
+    nodes.position.iter_mut().for_each(|p| *p *= 0.9);
+    membrane.support_folds(&nodes);
+    let strengths = |m: &Membrane| {
+        let sheet = m.sheet();
+        let mut near = [0, 0];
+        for edge in sheet.edges() {
+            let on_front = sheet.ends(edge).iter().any(|n| {
+                m.attachment(n.slot()) > 0.0
+                    && sheet
+                        .edges_around(*n)
+                        .any(|(_, o)| m.attachment(o.slot()) == 0.0)
+            });
+            let strength = m.spring_strength(edge.slot());
+            assert!(on_front == (strength < 1.0), "{strength}");
+            near[usize::from(on_front)] += 1;
+        }
+        near
+    };
+    let [away, front] = strengths(&membrane);
+    assert!(front > 40 && away > 500, "{front} {away}");
+    // No longer compressed: back in steps of 0.4 (W74).
+    let rest = membrane.rest();
+    for expected in [0.4, 0.8, 1.0] {
+        membrane.support_folds(&rest);
+        let least = (0..1026)
+            .map(|e| membrane.spring_strength(e))
+            .fold(1.0, f64::min);
+        assert!((least - expected).abs() < 1e-12);
+    }
+}
+
+/// A sheet with a notch in the middle of its upper rim, its left and right rims held.
+fn notched(
+    refine: usize,
+    material: Material,
+    measure: Measure,
+    algorithm: Algorithm,
+) -> (Membrane, Nodes) {
+    let shape = HexagonalShape {
+        rows: 20 * refine + 1,
+        columns: 17 * refine,
+        edge: 0.5e-3 / refine as f64,
+    };
+    let sheet = Sheet::new(&shape.surface().unwrap()).unwrap();
+    let held = |n: &NodeId| {
+        let x = sheet.rest(*n).x;
+        x < 0.3e-3 / refine as f64 || x > 8.5e-3 - 0.3e-3 / refine as f64
+    };
+    let fixed = sheet.nodes().filter(held).map(|n| n.slot()).collect();
+    let lengths = Lengths {
+        least: 1e-6,
+        most: 0.3e-3,
+        ..Lengths::of_edge(shape.edge)
+    };
+    let mut parts = MembraneParts::new(sheet, material);
+    parts.fixed = fixed;
+    parts.measure = measure;
+    parts.damping = 200.0;
+    parts.tearing = Some(TearSettings {
+        // The notch is always cut smoothly.
+        algorithm: Algorithm::Continuous,
+        thresholds: Thresholds {
+            tip: 1e6,
+            edge: 1e6,
+            inner: 1e6,
+            fastest: 2e6,
+        },
+        lengths,
+    });
+    let mut membrane = Membrane::new(parts).unwrap();
+    let mut nodes = membrane.rest();
+    // One millimetre deep, whatever the mesh.
+    let top = 20.0 * 0.75_f64.sqrt() * 0.5e-3;
+    let down = trocar_soft::membrane::tear::Aim::Toward(-DVec3::Y);
+    let start = membrane
+        .sheet()
+        .nodes()
+        .filter(|n| (membrane.sheet().rest(*n).y - top).abs() < 1e-9)
+        .min_by(|a, b| {
+            let off = |n: &NodeId| (membrane.sheet().rest(*n).x - 4.25e-3).abs();
+            off(a).total_cmp(&off(b))
+        })
+        .unwrap();
+    membrane.tear_at(&mut nodes, start, 1.0, down).unwrap();
+    loop {
+        let tip = tip(&membrane).unwrap();
+        let left = 1e-3 - (top - membrane.sheet().rest(tip).y);
+        if left < 2e-5 {
+            break;
+        }
+        membrane
+            .tear_at(&mut nodes, tip, left.min(0.1e-3), down)
+            .unwrap();
+    }
+    let settings = TearSettings {
+        algorithm,
+        ..*membrane.tearing().unwrap()
+    };
+    membrane.set_tearing(Some(settings)).unwrap();
+    (membrane, nodes)
+}
+
+fn tip(membrane: &Membrane) -> Option<NodeId> {
+    let sheet = membrane.sheet();
+    sheet.nodes().find(|n| sheet.kind(*n) == Some(Kind::Tip))
+}
+
+fn pull_apart(membrane: &Membrane, nodes: &mut Nodes, strain: f64) {
+    for n in membrane.sheet().nodes() {
+        let rest = membrane.sheet().rest(n);
+        nodes.position[n.slot()] = rest + DVec3::X * (strain * (rest.x - 4.25e-3));
+    }
+}
+
+const SHEET: Material = Material::Sheet {
+    stiffness: 7500.0,
+    poisson: 0.3,
+    density: 40.0,
+};
+
+/// The same, heavier, so that it may move in longer steps.
+const HEAVY: Material = Material::Sheet {
+    stiffness: 7500.0,
+    poisson: 0.3,
+    density: 400.0,
+};
+
+#[test]
+fn stress_at_a_tip_does_not_depend_on_the_mesh() {
+    let stress = |refine: usize, material: Material, measure: Measure| {
+        let (mut membrane, mut nodes) = notched(refine, material, measure, Algorithm::Continuous);
+        pull_apart(&membrane, &mut nodes, 0.03);
+        let h = 0.8 * membrane.stable_step();
+        for _ in 0..(0.03 / h) as usize {
+            step(&membrane, &mut nodes, &STILL, h);
+        }
+        membrane.measure_stress(&nodes);
+        membrane.stress()[tip(&membrane).unwrap().slot()]
+    };
+    let ratio = |material, measure| stress(2, material, measure) / stress(1, material, measure);
+    let ours = ratio(HEAVY, Measure::Tension { reach: 1.2e-3 });
+    let local = ratio(HEAVY, Measure::Local);
+    let printed = ratio(THESIS, Measure::Printed);
+    println!("half the edge length: ours × {ours}, local × {local}, printed × {printed}");
+    assert!((ours - 1.0).abs() < 0.1, "{ours}");
+    assert!((printed - 1.0).abs() > 0.2, "{printed}");
+    assert!(local > ours, "{local}");
+}
+
+#[test]
+fn a_pulled_sheet_tears_from_its_notch_to_the_other_side() {
+    for (material, measure, tip_threshold, algorithm) in [
+        (
+            HEAVY,
+            Measure::Tension { reach: 1.2e-3 },
+            330.0,
+            Algorithm::Continuous,
+        ),
+        (
+            THESIS,
+            Measure::Tension { reach: 1.2e-3 },
+            330.0,
+            Algorithm::Continuous,
+        ),
+        (THESIS, Measure::Printed, 0.35, Algorithm::Continuous),
+        (THESIS, Measure::Printed, 0.35, Algorithm::PseudoContinuous),
+        (THESIS, Measure::Printed, 0.35, Algorithm::EdgeBased),
+    ] {
+        let (mut membrane, mut nodes) = notched(1, material, measure, algorithm);
+        let mut settings = *membrane.tearing().unwrap();
+        settings.thresholds = Thresholds {
+            tip: tip_threshold,
+            edge: 100.0 * tip_threshold,
+            inner: 1000.0 * tip_threshold,
+            fastest: 2.0 * tip_threshold,
+        };
+        membrane.set_tearing(Some(settings)).unwrap();
+        let area = membrane.sheet().rest_area();
+        pull_apart(&membrane, &mut nodes, 0.05);
+        let held: Vec<_> = membrane
+            .sheet()
+            .nodes()
+            .filter(|n| {
+                let x = membrane.sheet().rest(*n).x;
+                !(0.3e-3..=8.2e-3).contains(&x)
+            })
+            .collect();
+        let (mut calls, mut frames) = (0, 0);
+        let first = membrane.elastic_energy(&nodes);
+        let mut energy = first;
+        while membrane.sheet().pieces() < 2 {
+            let h = 0.9 * membrane.stable_step();
+            let substeps = membrane.substeps(0.01, h);
+            for _ in 0..substeps {
+                step(&membrane, &mut nodes, &STILL, 0.01 / f64::from(substeps));
+            }
+            if let Ok(Some(growth)) = membrane.tear(&mut nodes) {
+                assert!(growth != Growth::Started, "{algorithm:?}: a second tear");
+                calls += 1;
+            }
+            // Held at its rims and fed by nobody, the sheet only loses energy.
+            let now = membrane.elastic_energy(&nodes) + membrane.kinetic_energy(&nodes);
+            if frames < 60 {
+                // Held at its rims and fed by nobody, the sheet loses energy; putting triangles in order around the tip may cost a little.
+                assert!(
+                    now < energy + 0.02 * first,
+                    "{algorithm:?} frame {frames}: {now} after {energy} of {first}"
+                );
+            } else {
+                // On with the rims, or the tear would come to rest before its end.
+                for n in &held {
+                    let outwards = (membrane.sheet().rest(*n).x - 4.25e-3).signum();
+                    nodes.position[n.slot()].x += 4e-6 * outwards;
+                }
+            }
+            energy = now;
+            frames += 1;
+            assert!(
+                frames < 400,
+                "{material:?} {algorithm:?} is stuck after {calls} calls, {:?}",
+                tip(&membrane).map(|t| (membrane.sheet().rest(t), membrane.stress()[t.slot()]))
+            );
+        }
+        membrane.sheet().check().unwrap();
+        assert!((membrane.sheet().rest_area() / area - 1.0).abs() < 1e-9);
+        let torn: Vec<_> = membrane
+            .sheet()
+            .nodes()
+            .filter(|n| membrane.sheet().siblings(*n).next().is_some())
+            .map(|n| membrane.sheet().rest(n))
+            .collect();
+        let off = torn
+            .iter()
+            .map(|p| (p.x - 4.25e-3).abs())
+            .fold(0.0, f64::max);
+        println!(
+            "{algorithm:?} ({measure:?}): {calls} calls, {frames} frames, {off:e} m off the middle"
+        );
+        // By tension over a reach the tear runs straight; by the stretch of single triangles, as printed, it need not.
+        if matches!(measure, Measure::Tension { .. }) {
+            assert!(off < 0.1e-3, "{material:?}: {off}");
+        }
+    }
+}
+
+#[test]
+fn nonsense_is_refused() {
+    let with = |edit: &dyn Fn(&mut MembraneParts)| {
+        let mut parts = MembraneParts::new(standard(), THESIS);
+        edit(&mut parts);
+        Membrane::new(parts).map(|_| ()).unwrap_err()
+    };
+    assert!(matches!(
+        with(&|p| p.damping = f64::NAN),
+        MembraneError::Number("damping", ..)
+    ));
+    assert!(matches!(
+        with(&|p| p.prestress = 0.0),
+        MembraneError::Number("prestress", ..)
+    ));
+    assert!(matches!(
+        with(&|p| p.material = Material::Springs {
+            stiffness: -1.0,
+            mass: 1.0
+        }),
+        MembraneError::Number("stiffness", ..)
+    ));
+    assert_eq!(with(&|p| p.fixed = vec![367]), MembraneError::Fixed(367));
+    assert_eq!(
+        with(&|p| {
+            p.fold_support = Some(0.1);
+            p.bending = Bending::Hinges { rigidity: 1.0 };
+        }),
+        MembraneError::Fold
+    );
+    assert_eq!(
+        with(&|p| {
+            p.material = SHEET;
+            p.measure = Measure::Printed;
+        }),
+        MembraneError::Measure
+    );
+}
+
+#[test]
+fn a_tear_through_what_sticks_leaves_it_sticking() {
+    for algorithm in [Algorithm::Continuous, Algorithm::PseudoContinuous] {
+        let mut parts = MembraneParts::new(standard(), THESIS);
+        parts.adhesion = Some(Adhesion {
+            hold: Hold::Node(50.0),
+            distance: 1e-4,
+            decrement: 0.25,
+        });
+        parts.fixed = vec![0];
+        parts.tearing = Some(TearSettings {
+            algorithm,
+            thresholds: Thresholds {
+                tip: 1.0,
+                edge: 2.0,
+                inner: 3.0,
+                fastest: 2.0,
+            },
+            lengths: Lengths::of_edge(0.5e-3),
+        });
+        let mut membrane = Membrane::new(parts).unwrap();
+        let mut nodes = membrane.rest();
+        let way = trocar_soft::membrane::tear::Aim::Toward(DVec3::new(0.3, 1.0, 0.0));
+        let mut node = Some(membrane.sheet().node_at(8));
+        let mut calls = 0;
+        while let Some(at) = node {
+            membrane.tear_at(&mut nodes, at, 0.13e-3, way).unwrap();
+            node = tip(&membrane);
+            calls += 1;
+            assert!(calls < 500);
+        }
+        assert_eq!(membrane.sheet().pieces(), 2);
+        assert!(nodes.len() > 367 && nodes.is_consistent());
+        // Homes are where nodes lie at rest, no node is anything but stuck, and nothing is pulled anywhere.
+        for n in membrane.sheet().nodes() {
+            assert_eq!(membrane.attachment(n.slot()), 1.0);
+            let home = membrane.homing_position(n.slot());
+            assert!(home.distance(membrane.sheet().rest(n)) < 1e-12);
+        }
+        assert_eq!(membrane.detach(&nodes), 0);
+        membrane.force(&mut nodes, &STILL);
+        let most = nodes.force.iter().map(|f| f.length()).fold(0.0, f64::max);
+        assert!(most < 1e-8, "{most}");
+        assert_eq!(membrane.masses().len(), nodes.len());
+        step(&membrane, &mut nodes, &STILL, 0.5 * membrane.stable_step());
+        let energy = membrane.elastic_energy(&nodes);
+        assert!(energy < 1e-18, "{energy}");
+    }
+}
+
+#[test]
+fn fixed_nodes_never_fail_and_do_not_keep_others_from_it() {
+    let sheet = standard();
+    let fixed = rim(&sheet);
+    let mut parts = MembraneParts::new(sheet, THESIS);
+    parts.fixed = fixed.clone();
+    parts.measure = Measure::Printed;
+    parts.tearing = Some(TearSettings {
+        algorithm: Algorithm::Continuous,
+        thresholds: Thresholds {
+            tip: 0.1,
+            edge: 0.1,
+            inner: 0.1,
+            fastest: 0.6,
+        },
+        lengths: Lengths::of_edge(0.5e-3),
+    });
+    let mut membrane = Membrane::new(parts).unwrap();
+    let mut nodes = membrane.rest();
+    // The rim is drawn out by far and has the greatest stress; rim nodes would also come before those inside.
+    for n in &fixed {
+        nodes.position[*n].z = 1e-3;
+    }
+    let (node, ..) = membrane.failing(&nodes).unwrap();
+    assert_eq!(membrane.sheet().kind(node), Some(Kind::Inner));
+}
