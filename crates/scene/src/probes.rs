@@ -36,6 +36,8 @@ pub struct Warm {
     pub impulse: f64,
     /// Impulse of friction, N·s.
     pub rub: DVec3,
+    /// How long the substep was, s: a weight presses for as long as it is.
+    pub h: f64,
 }
 
 /// Which contact it is: tissue, probe, feature of the probe, nodes of the tissue.

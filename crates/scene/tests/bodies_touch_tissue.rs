@@ -366,3 +366,32 @@ fn bodies_pass_through_what_is_not_touchable() {
     assert!(fallen(&edit.replace("WHETHER", "true")) > -0.1);
     assert!(fallen(&edit.replace("WHETHER", "false")) < -0.5, "it falls");
 }
+
+/// A weight presses for as long as the substep is: what contacts with tissue start from grows and shrinks with it. So one sweep
+/// is enough for what lies still, although steps become shorter and longer.
+#[test]
+fn what_lies_on_tissue_does_not_notice_that_steps_change() {
+    let mut text = world("step = 0.002\nsleep = false");
+    let material = "mass = 0.0005, damping = 0.05, stiffness = 60, friction = [0.6, 0.5]";
+    sheet(&mut text, 0.12, 13, 0.0, &edges(13), material);
+    body(
+        &mut text,
+        "thing",
+        DVec3::new(0.003, 0.015, 0.002),
+        "mass = 0.03\nform = { box = [0.015, 0.01, 0.02] }",
+    );
+    let mut rig = Rig::new(&text);
+    rig.run(6.0);
+    for dt in [0.0005, 0.002] {
+        rig.input.dt = dt;
+        rig.input.iterations = 1;
+        let mut fastest = 0.0_f64;
+        for _ in 0..3 {
+            rig.step();
+            fastest = fastest.max(rig.velocity("thing").length());
+        }
+        assert!(fastest < 2e-3, "{fastest} m/s after steps of {dt} s began");
+        rig.input.iterations = 60;
+        rig.run(2.0);
+    }
+}
