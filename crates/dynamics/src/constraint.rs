@@ -108,7 +108,9 @@ pub struct BodyContact {
     pub rebound: f64,
     /// Impulse on b, N·s: what a solve starts from, and what it found.
     pub impulse: DVec3,
-    /// The same with what correcting velocities adds to it, N·s.
+    /// What correcting velocities adds to it, likewise.
+    pub relief: DVec3,
+    /// Both together, N·s.
     pub total: DVec3,
     /// Impulse on b of the blow that began the substep, N·s; none if it was no blow. In `total` it is not.
     pub blow: DVec3,

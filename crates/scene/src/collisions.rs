@@ -51,8 +51,8 @@ pub struct Given {
     pub key: Key,
     /// Where it was, in the frame of its first body, m.
     pub at: DVec3,
-    /// Impulse, N·s.
-    pub impulse: DVec3,
+    /// Impulses of `aim` and of `correct`, N·s.
+    pub impulses: [DVec3; 2],
     /// How long the substep was, s: a weight presses for as long as it is.
     pub h: f64,
 }
@@ -480,7 +480,7 @@ impl Collisions {
                 given.key.0.iter().all(|c| (*c as usize) < known)
                     && given.at.is_finite()
                     && (0.0..=1e3).contains(&given.h)
-                    && given.impulse.length() <= most
+                    && given.impulses.iter().all(|i| i.length() <= most)
             })
             && rest.len() == self.rest.len()
             && rest.iter().all(|r| (0.0..1e12).contains(&r.calm))
@@ -505,7 +505,7 @@ impl Collisions {
             kept.push(Given {
                 key: *key,
                 at: c.seat,
-                impulse: c.impulse,
+                impulses: [c.impulse, c.relief],
                 h: self.h,
             });
         }
@@ -689,6 +689,7 @@ const BLANK: BodyContact = BodyContact {
     recovery: 0.0,
     rebound: 0.0,
     impulse: DVec3::ZERO,
+    relief: DVec3::ZERO,
     total: DVec3::ZERO,
     blow: DVec3::ZERO,
 };
@@ -715,6 +716,8 @@ fn pass_on(given: &Given, h: f64, list: &mut [BodyContact], keys: &[Key], points
         (0..points.len()).min_by(|i, j| distance(i).total_cmp(&distance(j)))
     });
     if let Some(to) = to {
-        list[to].impulse += given.impulse * growth(given.h, h);
+        let growth = growth(given.h, h);
+        list[to].impulse += given.impulses[0] * growth;
+        list[to].relief += given.impulses[1] * growth;
     }
 }

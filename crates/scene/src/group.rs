@@ -975,7 +975,7 @@ impl Group {
         if let Some(collisions) = &mut self.collisions {
             collisions.warm.clear();
             for contact in &mut collisions.list {
-                contact.impulse = DVec3::ZERO;
+                (contact.impulse, contact.relief) = (DVec3::ZERO, DVec3::ZERO);
             }
         }
         if !self.fallen.contains(&m) {

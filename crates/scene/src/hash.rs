@@ -58,7 +58,7 @@ impl Simulation {
                     for n in [pair, part, point].as_flattened() {
                         hash.count(u64::from(*n));
                     }
-                    hash.vectors(&[given.impulse]);
+                    hash.vectors(&given.impulses);
                     hash.vectors(&[given.at]);
                     hash.number(given.h);
                 }

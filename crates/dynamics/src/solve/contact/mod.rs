@@ -43,12 +43,21 @@ impl Task {
         self != Self::Correct || contact.impulse != DVec3::ZERO
     }
 
-    /// The impulse a contact starts from, and what of it is not yet in the bodies' motion.
-    fn start(self, contact: &BodyContact) -> [DVec3; 2] {
+    /// The impulse a contact starts from, and what of it is not yet in the bodies' motion. `joined` if joints act on its bodies, or
+    /// on something they touch.
+    fn start(self, contact: &BodyContact, joined: bool) -> [DVec3; 2] {
         match self {
             Self::Aim => [contact.impulse; 2],
-            // What the last substep let go of is none of this one's. Where more points bear a body than it takes, impulses that cancel
-            // each other would be handed on from substep to substep, and nothing would ever come to rest.
+            // A wheel that a motor turns lets go of as much as in the last substep, and rounds with joints are few.
+            Self::Correct if joined => {
+                let total = contact.impulse + contact.relief;
+                // What was let go of in the last substep is not to be let go of twice.
+                let pulls = total.dot(contact.normal) <= 0.0;
+                let relief = if pulls { DVec3::ZERO } else { contact.relief };
+                [contact.impulse + relief, relief]
+            }
+            // For all others it is none of this substep's. Where more points bear a body than it takes, impulses that cancel each
+            // other would be handed on from substep to substep, and nothing would ever come to rest.
             Self::Correct => [contact.impulse, DVec3::ZERO],
             Self::Rebound => [DVec3::ZERO; 2],
         }
@@ -159,7 +168,10 @@ impl Press {
             });
             match task {
                 Task::Aim => contact.impulse = found.unwrap_or(contact.impulse),
-                Task::Correct => contact.total = found.unwrap_or(contact.impulse),
+                Task::Correct => {
+                    contact.total = found.unwrap_or(contact.impulse);
+                    contact.relief = contact.total - contact.impulse;
+                }
                 Task::Rebound => contact.blow += found.unwrap_or(DVec3::ZERO),
             }
         };

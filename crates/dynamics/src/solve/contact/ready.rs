@@ -286,7 +286,7 @@ impl Material<'_> {
     /// What of a point's impulse is not yet in the bodies' motion, N·s, as the point sees it.
     fn start(&self, entry: u32, spot: &Spot) -> DVec3 {
         let contact = &self.contacts[self.entries[entry as usize].contact as usize];
-        let [_, start] = self.task.start(contact);
+        let [_, start] = self.task.start(contact, spot.joined);
         if spot.softness == 0.0 {
             return DVec3::ZERO;
         }
@@ -322,7 +322,9 @@ impl Material<'_> {
         };
         let target = target.min(contact.recovery.max(contact.rebound));
         let [a, b] = entry.movers.map(|m| self.place[m as usize].body);
-        let [impulse, _] = self.task.start(contact);
+        let joined = |m: &u32| self.joined.get(*m as usize) == Some(&true);
+        let joined = entry.movers.iter().any(joined);
+        let [impulse, _] = self.task.start(contact, joined);
         let mut spot = Spot {
             a,
             b,
@@ -333,7 +335,7 @@ impl Material<'_> {
             inverse: Symmetric::ZERO,
             firmness: [0.0; 2],
             softness: 0.0,
-            joined: (entry.movers.iter()).any(|m| self.joined.get(*m as usize) == Some(&true)),
+            joined,
             friction: contact.friction,
             impulse,
         };
