@@ -499,12 +499,14 @@ impl Group {
             let masses = stage.model.matters[skin.matter.index()].masses();
             skin.patch
                 .touches(&self.probes.list, &nodes.position, &mut self.touches);
-            // As many as there is room for touches: what slides on has more of them before long.
-            let room = self.touches.capacity();
-            self.contacts.reserve(room);
-            self.keys.reserve(room);
-            self.warm
-                .reserve(self.keys.capacity().saturating_sub(self.warm.len()));
+            if self.contacts.capacity() - self.contacts.len() < self.touches.len() {
+                // For a few times as many: what slides on has more of them before long.
+                let room = 2 * self.touches.capacity();
+                self.contacts.reserve(room);
+                self.keys.reserve(room);
+                self.warm
+                    .reserve((self.contacts.len() + room).saturating_sub(self.warm.len()));
+            }
             for touch in &self.touches {
                 let tool = self.probes.tool(touch.probe, PARTS);
                 if let Some((tool, part)) = tool {
