@@ -17,6 +17,9 @@ const CLUSTER: usize = 16;
 /// Nearer than this (m) to a capsule's axis a point gives no reliable direction.
 const NO_DIRECTION: f64 = 1e-7;
 
+/// So many touched triangles are made room for at once at most.
+const MOST_ROOM: usize = 1024;
+
 /// A segment with a hull around it (K89, K90).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Capsule {
@@ -169,6 +172,8 @@ impl Patch {
             members.extend(nodes);
             cluster.push(members.len() as u32);
         }
+        // What has never been touched must not wait for memory when it is.
+        let room = triangles.len().min(MOST_ROOM);
         Self {
             boxes: vec![Bounds::EMPTY; cluster.len() - 1],
             triangles,
@@ -176,6 +181,10 @@ impl Patch {
             around,
             cluster,
             members,
+            near: Vec::with_capacity(room),
+            sides: Vec::with_capacity(room),
+            sides_before: Vec::with_capacity(room),
+            seen: Vec::with_capacity(room),
             ..Self::default()
         }
     }
@@ -239,13 +248,19 @@ impl Patch {
                 }
             }
         }
-        self.near.len()
+        let pairs = self.near.len();
+        make_room(&mut self.near, pairs);
+        make_room(&mut self.sides, pairs);
+        make_room(&mut self.sides_before, pairs);
+        make_room(&mut self.seen, pairs);
+        pairs
     }
 
     /// Where the probes touch the gathered triangles or come within their margins of touching.
     /// `out` is cleared first; the order depends on the input alone.
     pub fn touches(&mut self, probes: &[Probe], positions: &[DVec3], out: &mut Vec<Touch>) {
         out.clear();
+        make_room(out, self.near.len());
         self.seen.clear();
         std::mem::swap(&mut self.sides, &mut self.sides_before);
         self.sides.clear();
@@ -517,6 +532,14 @@ impl Patch {
             }
         }
         sum.normalize_or(DVec3::Y)
+    }
+}
+
+/// Makes room for a few times as many as there are now, if there is none: what slides on or is pressed deeper soon has more, and
+/// must not wait for memory in the middle of an operation.
+fn make_room<T>(list: &mut Vec<T>, now: usize) {
+    if list.capacity() < 2 * now {
+        list.reserve(4 * now - list.len());
     }
 }
 

@@ -24,6 +24,8 @@ pub struct Tie {
     pub kind: TieKind,
     /// Impulse of the last substep on `b`, N·s; the next one starts from it.
     pub impulse: DVec3,
+    /// How long that substep was, s; 0 if there was none.
+    pub h: f64,
 }
 
 impl Tie {
@@ -34,6 +36,7 @@ impl Tie {
             b,
             kind: TieKind::Point,
             impulse: DVec3::ZERO,
+            h: 0.0,
         }
     }
 
@@ -109,6 +112,8 @@ pub struct BodyContact {
     pub relief: DVec3,
     /// Both together, N·s.
     pub total: DVec3,
+    /// Impulse on b of the blow that began the substep, N·s; none if it was no blow. In `total` it is not.
+    pub blow: DVec3,
 }
 
 /// Draws a point of matter to a place in the world: the mouse that pulls (K149).

@@ -46,6 +46,8 @@ struct Shared {
     taken: AtomicUsize,
     first: AtomicUsize,
     last: AtomicUsize,
+    /// Helpers that wait to be woken; changed under the lock of the job alone. To wake nobody costs a call of the system.
+    asleep: AtomicUsize,
     /// Helpers that took the job and have not left it.
     busy: AtomicUsize,
     failed: AtomicBool,
@@ -181,7 +183,9 @@ impl Crew {
                 count.store(0, Ordering::Relaxed);
             }
             shared.epoch.fetch_add(1, Ordering::Release);
-            shared.wake.notify_all();
+            if shared.asleep.load(Ordering::Relaxed) > 0 {
+                shared.wake.notify_all();
+            }
         }
         take_part(shared, Job { work, count }, &shared.first, |k| k);
         // Whoever has not begun by now is not waited for: on a busy machine that could be long.
@@ -252,10 +256,12 @@ fn help(shared: &Shared) {
         let job = {
             let mut job = lock(&shared.job);
             while shared.epoch.load(Ordering::Acquire) == seen {
+                shared.asleep.fetch_add(1, Ordering::Relaxed);
                 job = shared
                     .wake
                     .wait(job)
                     .unwrap_or_else(PoisonError::into_inner);
+                shared.asleep.fetch_sub(1, Ordering::Relaxed);
             }
             seen = shared.epoch.load(Ordering::Acquire);
             if job.is_some() {

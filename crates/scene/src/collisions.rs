@@ -7,7 +7,7 @@ use std::cmp::Ordering;
 use trocar_collide::rigid::{
     Broad, Contacts, Detector, Manifold, Pair, Point, Regions, Scratch, Shape, World,
 };
-use trocar_dynamics::{BodyContact, Crew, Joint, MatterId, Nodes};
+use trocar_dynamics::{BodyContact, Crew, Joint, MatterId, Nodes, solve::growth};
 use trocar_math::{Bounds, Pose};
 
 /// Contacts this near (m, from each body) are watched: they rest without coming and going.
@@ -41,9 +41,6 @@ const DOZE: f64 = 0.5;
 /// So many pairs are handed to a thread at once. The cut shows in nothing but time.
 const CHUNK: usize = 256;
 
-/// Substeps never grow more than this at once, whatever a snapshot says.
-const MOST_GROWTH: f64 = 1000.0;
-
 /// Which point of contact it is: colliders, parts, features.
 pub type Key = ([u32; 2], [u32; 2], [u32; 2]);
 
@@ -58,16 +55,6 @@ pub struct Given {
     pub impulses: [DVec3; 2],
     /// How long the substep was, s: a weight presses for as long as it is.
     pub h: f64,
-}
-
-impl Given {
-    /// How many times as long as its own a substep of `h` seconds is.
-    fn growth(&self, h: f64) -> f64 {
-        match self.h > 0.0 {
-            true => (h / self.h).min(MOST_GROWTH),
-            false => 1.0,
-        }
-    }
 }
 
 /// How a body rests.
@@ -245,6 +232,11 @@ impl Collisions {
         crew: Option<&Crew>,
     ) {
         self.sense(model, &share, h, crew, false);
+        self.h = h;
+        if !self.rest.iter().any(|rest| rest.asleep) {
+            // There is nobody to be woken.
+            return self.collect(model, &share, crew);
+        }
         self.stirs.clear();
         let nodes = share(self.bodies);
         let rests = self.rest.iter().enumerate();
@@ -255,7 +247,6 @@ impl Collisions {
             self.sense(model, &share, h, crew, by == Stir::Brisk);
             self.rouse(model, &share, h);
         }
-        self.h = h;
         self.collect(model, &share, crew);
     }
 
@@ -263,34 +254,46 @@ impl Collisions {
     fn sense<'n>(
         &mut self,
         model: &Model,
-        share: &impl Fn(MatterId) -> &'n Nodes,
+        share: &(impl Fn(MatterId) -> &'n Nodes + Sync),
         h: f64,
         crew: Option<&Crew>,
         all: bool,
     ) {
         let fall = model.gravity.length() * h;
-        self.poses.clear();
-        self.margins.clear();
-        for collider in &model.colliders {
-            let (matter, node) = collider.at;
-            let nodes = share(matter);
-            let i = node as usize;
-            self.poses.push(pose(nodes, i));
-            let moves = all || matter != self.bodies || !self.rest[i].asleep;
-            let reach = if moves {
-                let speed = nodes.velocity[i].length() + fall;
-                collider.shape.reach(speed, nodes.spin[i].length(), h)
-            } else {
-                0.0
-            };
-            self.margins.push(WATCH + reach.min(FARTHEST));
-        }
+        let count = model.colliders.len();
+        let (bodies, rest) = (self.bodies, &self.rest);
+        self.poses.resize(count, Pose::IDENTITY);
+        Crew::spread(crew, &mut self.poses, CHUNK, |first, some| {
+            for (to, collider) in some.iter_mut().zip(&model.colliders[first..]) {
+                *to = pose(share(collider.at.0), collider.at.1 as usize);
+            }
+        });
+        self.margins.resize(count, 0.0);
+        Crew::spread(crew, &mut self.margins, CHUNK, |first, some| {
+            for (to, collider) in some.iter_mut().zip(&model.colliders[first..]) {
+                let (matter, i) = (collider.at.0, collider.at.1 as usize);
+                let nodes = share(matter);
+                let moves = all || matter != bodies || !rest[i].asleep;
+                let reach = if moves {
+                    let speed = nodes.velocity[i].length() + fall;
+                    collider.shape.reach(speed, nodes.spin[i].length(), h)
+                } else {
+                    0.0
+                };
+                *to = WATCH + reach.min(FARTHEST);
+            }
+        });
         let world = World {
             shapes: &self.shapes,
             poses: &self.poses,
             margins: &self.margins,
         };
-        world.bounds(&mut self.bounds);
+        self.bounds.resize(count, Bounds::EMPTY);
+        Crew::spread(crew, &mut self.bounds, CHUNK, |first, some| {
+            for (k, to) in some.iter_mut().enumerate() {
+                *to = world.bound(first + k);
+            }
+        });
         // What no impulse moves, moves others if it has a course; two of it never meet.
         let still = |c: u32| model.colliders[c as usize].at.0 != self.bodies;
         let awake = |c: u32| is_awake(model, self.bodies, &self.rest, c);
@@ -519,6 +522,10 @@ impl Collisions {
     /// moves wakes. What nothing still bears is not at rest, however slowly it floats.
     pub fn settle(&mut self, model: &Model, nodes: &mut Nodes, dt: f64) {
         let frames = self.rest.len();
+        if self.busy.iter().all(|busy| *busy) {
+            // Nobody ever sleeps.
+            return;
+        }
         for (i, rest) in self.rest.iter_mut().enumerate() {
             let still = nodes.velocity[i].length() < CALM[0] && nodes.spin[i].length() < CALM[1];
             rest.calm = match (still && !self.busy[i], rest.asleep) {
@@ -689,6 +696,7 @@ const BLANK: BodyContact = BodyContact {
     impulse: DVec3::ZERO,
     relief: DVec3::ZERO,
     total: DVec3::ZERO,
+    blow: DVec3::ZERO,
 };
 
 /// True if what no impulse moves is led along a course. An instrument may move at any time.
@@ -713,7 +721,7 @@ fn pass_on(given: &Given, h: f64, list: &mut [BodyContact], keys: &[Key], points
         (0..points.len()).min_by(|i, j| distance(i).total_cmp(&distance(j)))
     });
     if let Some(to) = to {
-        let growth = given.growth(h);
+        let growth = growth(given.h, h);
         list[to].impulse += given.impulses[0] * growth;
         list[to].relief += given.impulses[1] * growth;
     }

@@ -142,6 +142,8 @@ pub struct Group {
     pub version: u64,
     /// Substeps that were halved in this step because joints could not be solved.
     pub halvings: u32,
+    /// Points at which bodies struck each other and sprang back in this step.
+    pub blows: u32,
     /// Joints that were given up in this step, by their index in the model: they contradict each other.
     pub lost: Vec<u32>,
     /// Where its rigid bodies touch.
@@ -233,6 +235,7 @@ impl Group {
             joint_index,
             version: 0,
             halvings: 0,
+            blows: 0,
             lost: Vec::new(),
             collisions: Collisions::new(model).filter(|_| model.bodies.is_some_and(within)),
             reactions: vec![DVec3::ZERO; model.tools.len()],
@@ -321,7 +324,8 @@ impl Group {
         for contact in self.body_contacts() {
             let [a, b] = [(contact.a, 0), (contact.b, 1)]
                 .map(|((matter, node), k)| Anchor::frame(matter, node, contact.at[k]));
-            let impulse = contact.normal.dot(contact.total);
+            let total = contact.total + contact.blow;
+            let impulse = contact.normal.dot(total);
             let shown = Contact {
                 a,
                 b,
@@ -331,7 +335,7 @@ impl Group {
                 recovery: contact.recovery,
                 give: 0.0,
                 impulse,
-                rub: contact.total - contact.normal * impulse,
+                rub: total - contact.normal * impulse,
             };
             see(&shown, self.h);
         }
@@ -394,6 +398,7 @@ impl Group {
         self.correct = self.aim;
         self.fallen.clear();
         self.halvings = 0;
+        self.blows = 0;
         self.lost.clear();
         self.clock = Clock::start();
         if self.skins.is_empty() {
@@ -520,6 +525,14 @@ impl Group {
             let masses = stage.model.matters[skin.matter.index()].masses();
             skin.patch
                 .touches(&self.probes.list, &nodes.position, &mut self.touches);
+            if self.contacts.capacity() - self.contacts.len() < self.touches.len() {
+                // For a few times as many: what slides on has more of them before long.
+                let room = 2 * self.touches.capacity();
+                self.contacts.reserve(room);
+                self.keys.reserve(room);
+                self.warm
+                    .reserve((self.contacts.len() + room).saturating_sub(self.warm.len()));
+            }
             for touch in &self.touches {
                 let tool = self.probes.tool(touch.probe, PARTS);
                 if let Some((tool, part)) = tool {
@@ -577,8 +590,10 @@ impl Group {
                 };
                 let key = (skin.matter, touch.probe as u32, touch.key.0, touch.key.1);
                 if let Ok(i) = self.warm.binary_search_by(|w| w.key.cmp(&key)) {
-                    contact.impulse = self.warm[i].impulse;
-                    contact.rub = self.warm[i].rub;
+                    let warm = &self.warm[i];
+                    let growth = solve::growth(warm.h, sub.h);
+                    contact.impulse = warm.impulse * growth;
+                    contact.rub = warm.rub * growth;
                 }
                 self.keys.push(key);
                 self.contacts.push(contact);
@@ -693,6 +708,18 @@ impl Group {
                 &stage.budget,
                 &mut self.solver,
             );
+            // Felt at once: if the substep is halved, its halves find no blow any more.
+            let struck = |c: &&BodyContact| c.blow != DVec3::ZERO;
+            for contact in collisions.list.iter().filter(struck) {
+                self.blows += 1;
+                feel_both(
+                    &mut self.reactions,
+                    &self.poses,
+                    stage,
+                    contact,
+                    contact.blow,
+                );
+            }
         }
     }
 
@@ -860,6 +887,7 @@ impl Group {
             key: *key,
             impulse: contact.impulse,
             rub: contact.rub,
+            h: sub.h,
         }));
         self.warm.sort_unstable_by_key(|w| w.key);
         // What the tools feel is the sum of the impulses they gave.
@@ -934,11 +962,10 @@ impl Group {
         worst(&mut self.correct, &outcome);
         if let Some(collisions) = &mut self.collisions {
             collisions.keep(stage.model);
-            for contact in collisions.list.iter().filter(|c| c.total != DVec3::ZERO) {
-                for (k, (matter, part), sign) in [(0, contact.a, -1.0), (1, contact.b, 1.0)] {
-                    let anchor = Anchor::frame(matter, part, contact.at[k]);
-                    let impulse = contact.total * sign;
-                    feel(&mut self.reactions, &self.poses, stage, &anchor, impulse);
+            if !stage.model.tools.is_empty() {
+                for contact in collisions.list.iter().filter(|c| c.total != DVec3::ZERO) {
+                    let (reactions, total) = (&mut self.reactions, contact.total);
+                    feel_both(reactions, &self.poses, stage, contact, total);
                 }
             }
         }
@@ -1018,6 +1045,20 @@ fn feel(
     if let (Some(t), Local::Frame(part, offset)) = (tool, anchor.at) {
         let at = poses[t][part as usize].point(offset);
         reactions[t] += tools[t].grasper.at_tip(&poses[t][0], impulse, at) / stage.dt;
+    }
+}
+
+/// Adds the impulse of a contact of bodies to what instruments at either end of it feel.
+fn feel_both(
+    reactions: &mut [DVec3],
+    poses: &[[Pose; PARTS]],
+    stage: &Stage<'_>,
+    contact: &BodyContact,
+    impulse: DVec3,
+) {
+    for (k, (matter, part), sign) in [(0, contact.a, -1.0), (1, contact.b, 1.0)] {
+        let anchor = Anchor::frame(matter, part, contact.at[k]);
+        feel(reactions, poses, stage, &anchor, impulse * sign);
     }
 }
 

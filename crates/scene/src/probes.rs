@@ -36,15 +36,19 @@ pub struct Warm {
     pub impulse: f64,
     /// Impulse of friction, N·s.
     pub rub: DVec3,
+    /// How long the substep was, s: a weight presses for as long as it is.
+    pub h: f64,
 }
 
 /// Which contact it is: tissue, probe, feature of the probe, nodes of the tissue.
 pub type Key = (MatterId, u32, u32, [u32; 3]);
 
 /// A convex piece of a collider.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Piece {
     collider: u32,
+    /// What it is a part of: the collider's shape, or the shell of a mesh.
+    shape: Shape,
     part: u32,
 }
 
@@ -71,17 +75,19 @@ impl Probes {
         for (c, collider) in model.colliders.iter().enumerate() {
             let matter = Some(collider.at.0);
             if matter == model.fixtures || (with_bodies && matter == model.bodies) {
-                // Of a mesh nothing touches tissue: it has no inside that could say which side of a thin wall is the right
-                // one.
-                let solid = |part: &u32| {
-                    let piece = collider.shape.piece(*part, &Pose::IDENTITY);
-                    piece.kind() != Kind::Surface
-                };
-                let parts = (0..collider.shape.piece_count()).filter(solid);
-                pieces.extend(parts.map(|part| Piece {
-                    collider: c as u32,
-                    part,
-                }));
+                for part in 0..collider.shape.piece_count() {
+                    // A mesh has no inside that could say how deep something is in it; its shell has.
+                    let shell = collider.shape.shell(part);
+                    let parts = shell
+                        .as_ref()
+                        .map_or(part..part + 1, |s| 0..s.piece_count());
+                    let shape = shell.as_ref().unwrap_or(&collider.shape);
+                    pieces.extend(parts.map(|part| Piece {
+                        collider: c as u32,
+                        shape: shape.clone(),
+                        part,
+                    }));
+                }
             }
         }
         Self {
@@ -125,7 +131,7 @@ impl Probes {
             };
             let margin = moves.reach(&collider.shape, falls, seconds) + WATCH;
             self.list.push(Probe {
-                hull: hull(&collider.shape, piece.part, &moves.pose()),
+                hull: hull(&piece.shape, piece.part, &moves.pose()),
                 margin,
             });
         }
@@ -138,7 +144,7 @@ impl Probes {
 
     /// True if a probe does not touch a tissue, because a joint joins them.
     pub fn is_apart(&self, model: &Model, probe: usize, tissue: MatterId) -> bool {
-        let Some(piece) = probe.checked_sub(self.tools).map(|p| self.pieces[p]) else {
+        let Some(piece) = probe.checked_sub(self.tools).map(|p| &self.pieces[p]) else {
             return false;
         };
         let key = (piece.collider, tissue);
@@ -153,7 +159,7 @@ impl Probes {
                 ((tool.matter, part as u32), tool.friction)
             }
             None => {
-                let piece = self.pieces[probe - self.tools];
+                let piece = &self.pieces[probe - self.tools];
                 let collider = &model.colliders[piece.collider as usize];
                 (collider.at, collider.friction)
             }

@@ -114,6 +114,8 @@ pub struct StepReport {
     pub substeps: u32,
     /// Substeps that were halved because their joints could not be solved.
     pub halvings: u32,
+    /// Points at which bodies struck each other and sprang back.
+    pub blows: u32,
     /// Joints that were given up because they contradict each other, by their index in the model.
     pub lost_joints: Vec<u32>,
     /// Contacts in the last substep.

@@ -329,6 +329,7 @@ impl Simulation {
                 {
                     if let Some(tie) = ties.next() {
                         hold.tie.impulse = tie.impulse;
+                        hold.tie.h = tie.h;
                         hold.force = tie.impulse / group.h;
                     }
                 }
@@ -467,6 +468,7 @@ impl Simulation {
         let report = &mut self.report;
         report.substeps = 0;
         report.halvings = 0;
+        report.blows = 0;
         report.contacts = 0;
         report.lost_joints.clear();
         report.aim = trocar_dynamics::Outcome::RIGHT;
@@ -481,6 +483,7 @@ impl Simulation {
                 all.join(one);
             }
             report.halvings += group.halvings;
+            report.blows += group.blows;
             report.lost_joints.extend_from_slice(&group.lost);
         }
     }

@@ -12,7 +12,7 @@ use trocar_collide::patch::Side;
 use trocar_dynamics::{Local, Nodes, State, TieKind, joint::Memory};
 use trocar_tools::{EndoscopeHandle, Grip, Handle, grasper::PARTS, grip::Hold};
 
-const MAGIC: &[u8; 8] = b"TROCSNP6";
+const MAGIC: &[u8; 8] = b"TROCSNP7";
 
 /// No grip bears more than this, N.
 const MAX_FORCE: f64 = 1e6;
@@ -40,8 +40,8 @@ pub enum SnapshotError {
 /// Of a group.
 #[derive(Serialize, Deserialize)]
 struct GroupPart {
-    /// Impulses of its ties.
-    ties: Vec<DVec3>,
+    /// Impulses of its ties, N·s, and the substeps they are of, s.
+    ties: Vec<(DVec3, f64)>,
     /// What its joints remember.
     joints: Vec<Memory>,
     /// How often members went bad.
@@ -84,7 +84,10 @@ impl Simulation {
             groups: groups
                 .iter()
                 .map(|g| GroupPart {
-                    ties: g.ties[..g.scene_ties].iter().map(|t| t.impulse).collect(),
+                    ties: g.ties[..g.scene_ties]
+                        .iter()
+                        .map(|t| (t.impulse, t.h))
+                        .collect(),
                     joints: g.joints.iter().map(|j| j.memory.clone()).collect(),
                     bad: g.bad.clone(),
                     sides: g.skins.iter().map(|s| s.patch.sides().to_vec()).collect(),
@@ -133,8 +136,8 @@ impl Simulation {
             snapshot.grips,
         );
         for (group, part) in groups.iter_mut().zip(snapshot.groups) {
-            for (tie, impulse) in group.ties.iter_mut().zip(part.ties) {
-                tie.impulse = impulse;
+            for (tie, (impulse, h)) in group.ties.iter_mut().zip(part.ties) {
+                (tie.impulse, tie.h) = (impulse, h);
             }
             for (joint, memory) in group.joints.iter_mut().zip(part.joints) {
                 joint.memory = memory;
@@ -190,15 +193,16 @@ impl Simulation {
         let same_groups = groups.len() == snapshot.groups.len()
             && groups.iter().zip(&snapshot.groups).all(|(g, part)| {
                 part.ties.len() == g.scene_ties
-                    && part.ties.iter().all(is_impulse)
+                    && (part.ties.iter()).all(|(impulse, h)| is_impulse(impulse) && is_substep(*h))
                     && part.joints.len() == g.joints.len()
                     && (g.joints.iter().zip(&part.joints))
                         .all(|(joint, memory)| joint.can_remember(memory, MAX_IMPULSE))
                     && part.warm.is_sorted_by_key(|w| w.key)
-                    && part
-                        .warm
-                        .iter()
-                        .all(|w| (0.0..=MAX_IMPULSE).contains(&w.impulse) && is_impulse(&w.rub))
+                    && part.warm.iter().all(|w| {
+                        (0.0..=MAX_IMPULSE).contains(&w.impulse)
+                            && is_impulse(&w.rub)
+                            && is_substep(w.h)
+                    })
                     && part.bad.len() == g.members.len()
                     && part.sides.len() == g.skins.len()
                     && g.skins.iter().zip(&part.sides).all(|(skin, sides)| {
@@ -238,6 +242,7 @@ impl Simulation {
             && on_tool
             && tie.kind == TieKind::Point
             && is_impulse(&tie.impulse)
+            && is_substep(tie.h)
             && hold.taken.length() <= MAX_REACH
             && hold.force.length() <= MAX_FORCE
             && (0.0..=MAX_FORCE).contains(&hold.pull)
@@ -257,6 +262,10 @@ fn the_world_stands(here: &[Nodes], there: &[Nodes]) -> bool {
 fn is_impulse(impulse: &DVec3) -> bool {
     // Also false for what is no number.
     impulse.length() <= MAX_IMPULSE
+}
+
+fn is_substep(h: f64) -> bool {
+    (0.0..=1e3).contains(&h)
 }
 
 fn is_sound(nodes: &Nodes) -> bool {

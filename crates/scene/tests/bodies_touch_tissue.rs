@@ -366,3 +366,126 @@ fn bodies_pass_through_what_is_not_touchable() {
     assert!(fallen(&edit.replace("WHETHER", "true")) > -0.1);
     assert!(fallen(&edit.replace("WHETHER", "false")) < -0.5, "it falls");
 }
+
+/// A weight presses for as long as the substep is: what contacts with tissue start from grows and shrinks with it. So one sweep
+/// is enough for what lies still, although steps become shorter and longer.
+#[test]
+fn what_lies_on_tissue_does_not_notice_that_steps_change() {
+    let mut text = world("step = 0.002\nsleep = false");
+    let material = "mass = 0.0005, damping = 0.05, stiffness = 60, friction = [0.6, 0.5]";
+    sheet(&mut text, 0.12, 13, 0.0, &edges(13), material);
+    body(
+        &mut text,
+        "thing",
+        DVec3::new(0.003, 0.015, 0.002),
+        "mass = 0.03\nform = { box = [0.015, 0.01, 0.02] }",
+    );
+    let mut rig = Rig::new(&text);
+    rig.run(6.0);
+    for dt in [0.0005, 0.002] {
+        rig.input.dt = dt;
+        rig.input.iterations = 1;
+        let mut fastest = 0.0_f64;
+        for _ in 0..3 {
+            rig.step();
+            fastest = fastest.max(rig.velocity("thing").length());
+        }
+        assert!(fastest < 2e-3, "{fastest} m/s after steps of {dt} s began");
+        rig.input.iterations = 60;
+        rig.run(2.0);
+    }
+}
+
+/// A ridged roof that is a mesh, not convex: three ridges and the valleys between them along z, open below.
+fn ridges() -> String {
+    let mut text = String::new();
+    let count = 13;
+    for k in 0..count {
+        let x = -0.12 + 0.02 * f64::from(k);
+        let y = if k % 4 == 2 { 0.01 } else { 0.0 };
+        for z in [-0.12, 0.0, 0.12] {
+            writeln!(text, "v {x} {y} {z}").unwrap();
+        }
+    }
+    // A floor below, so that it is closed.
+    for [x, z] in [[-0.12, -0.12], [-0.12, 0.12], [0.12, -0.12], [0.12, 0.12]] {
+        writeln!(text, "v {x} -0.02 {z}").unwrap();
+    }
+    let top = |k: i32, row: i32| 3 * k + row + 1;
+    let base = 3 * count;
+    let mut face = |a: i32, b: i32, c: i32| writeln!(text, "f {a} {b} {c}").unwrap();
+    for k in 0..count - 1 {
+        for row in 0..2 {
+            let (a, b) = (top(k, row), top(k, row + 1));
+            let (c, d) = (top(k + 1, row), top(k + 1, row + 1));
+            face(a, b, c);
+            face(c, b, d);
+        }
+    }
+    let [ll, lr, rl, rr] = [1, 2, 3, 4].map(|k| base + k);
+    let last = count - 1;
+    // Both ends, the two long sides and the bottom.
+    face(ll, lr, top(0, 1));
+    face(lr, top(0, 2), top(0, 1));
+    face(ll, top(0, 1), top(0, 0));
+    face(rr, rl, top(last, 1));
+    face(rl, top(last, 0), top(last, 1));
+    face(rr, top(last, 1), top(last, 2));
+    for k in 0..last {
+        face(ll, top(k, 0), top(k + 1, 0));
+        face(lr, top(k + 1, 2), top(k, 2));
+    }
+    face(ll, top(last, 0), rl);
+    face(lr, rr, top(last, 2));
+    face(ll, rl, lr);
+    face(lr, rl, rr);
+    text
+}
+
+/// A sheet falls on a mesh that is not convex, and lies on it: nowhere below its surface, and borne in full. In the second
+/// scene the mesh comes to the sheet from below and lifts it.
+#[test]
+fn a_sheet_lies_on_a_mesh() {
+    for (says, from, lift) in [
+        ("motion = \"static\"", -0.03, 0.0),
+        (
+            "motion = \"kinematic\"\nvelocity = [0, 0.05, 0]",
+            -0.06,
+            0.05,
+        ),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("ridges.obj"), ridges()).unwrap();
+        let mut text = world("step = 0.002");
+        let material = "mass = 0.0005, damping = 0.02, stiffness = 30";
+        sheet(&mut text, 0.1, 11, 0.0, "[]", material);
+        let says = format!("{says}\nform = {{ mesh = {{ file = \"ridges.obj\" }} }}");
+        body(&mut text, "ridges", DVec3::new(0.0, from, 0.0), &says);
+        std::fs::write(folder.path().join("scene.toml"), text).unwrap();
+        let scene = trocar_scene::Scene::load(folder.path().join("scene.toml"))
+            .unwrap_or_else(|e| panic!("{e}"));
+        let mut rig = Rig::of(&scene, 1);
+        let seconds = 1.5;
+        rig.run(seconds);
+        let up = from + lift * seconds;
+        let matter = rig.simulation.model().tissues[0].matter;
+        let (mut lowest, mut highest) = (f64::INFINITY, f64::NEG_INFINITY);
+        for p in &rig.simulation.state().nodes[matter.index()].position {
+            let cell = (p.x + 0.12) / 0.02;
+            let ridge = (1.0 - (cell.rem_euclid(4.0) - 2.0).abs()).max(0.0) * 0.01;
+            lowest = lowest.min(p.y - up - ridge);
+            highest = highest.max(p.y - up);
+        }
+        assert!(lowest > -1e-3, "{says}: {lowest} m below the surface");
+        assert!(highest > 0.009 && highest < 0.012, "{says}: {highest}");
+        // What is lifted moves through its own damping, too.
+        let weight = 121.0 * (0.0005 * G + 0.02 * lift);
+        let (mut force, mut steps) = (0.0, 0.0);
+        rig.watch(0.3, |rig, _| {
+            force -= pressed(rig).y;
+            steps += 1.0;
+        });
+        let force = force / steps;
+        assert!((force + weight).abs() < 0.05 * weight, "{says}: {force} N");
+    }
+}

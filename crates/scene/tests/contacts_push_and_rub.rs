@@ -1230,3 +1230,118 @@ fn balls_in_a_box_never_gain_energy() {
     });
     assert!(before > 0.8 * start, "{start} to {before} J");
 }
+
+/// Two boxes on the floor, a hinge between them, well away from all else.
+fn hinged(text: &mut String) {
+    cube(text, "left", DVec3::new(2.0, 0.05, 0.0));
+    cube(text, "right", DVec3::new(2.15, 0.05, 0.0));
+    joint(
+        text,
+        "kind = \"hinge\"\na = { body = \"left\", at = [0.075, 0, 0] }\nb = { body = \"right\", at = [-0.075, 0, 0] }\n\
+         axis = [0, 0, 1]",
+    );
+}
+
+/// What joints act on concerns those that lean on it, and nobody else: beside two hinged boxes a tower stands as it does alone,
+/// by strides as well as carried from below.
+#[test]
+fn a_tower_stands_beside_what_is_jointed() {
+    for says in ["", "shock = 10"] {
+        let says = format!("step = 0.005\nsleep = false\n{says}");
+        let mut text = tower(20, &says, |_| 1.0);
+        hinged(&mut text);
+        let mut rig = Rig::new(&text);
+        let start = positions(&rig, &names(20));
+        rig.run(20.0);
+        let way = drift(&rig, &names(20), &start);
+        assert!(way < 1e-3, "{says}: {way} m");
+    }
+}
+
+/// A joint that touches nothing does not change how long contacts are swept: a heap has its own measure.
+#[test]
+fn a_joint_elsewhere_does_not_prolong_the_sweeps() {
+    let says = "step = 0.005\nsleep = false\nsweeps = 12\niterations = 400";
+    let mut text = tower(20, says, |_| 1.0);
+    body(
+        &mut text,
+        "pendulum",
+        DVec3::new(3.0, 2.0, 0.0),
+        "mass = 1\nhalf_extents = [0.05, 0.05, 0.05]",
+    );
+    joint(
+        &mut text,
+        "kind = \"hinge\"\na = { world = [2.5, 2, 0] }\nb = { body = \"pendulum\", at = [-0.5, 0, 0] }\naxis = [0, 0, 1]",
+    );
+    let mut rig = Rig::new(&text);
+    let hook = DVec3::new(2.5, 2.0, 0.0);
+    let mut most = 0;
+    rig.watch(0.5, |rig, report| {
+        most = most.max(report.aim.iterations);
+        let length = rig.position("pendulum").distance(hook);
+        assert!((length - 0.5).abs() < 1e-6, "{length} m");
+    });
+    assert!((1..=12).contains(&most), "{most} sweeps");
+}
+
+/// A blow is counted, and what contacts are seen to bear in its step is all that it took: m (1 + e) v.
+#[test]
+fn a_blow_is_seen() {
+    let mut text = world("step = 0.001");
+    floor(&mut text, "restitution = 1");
+    let says = "mass = 0.3\nform = { ball = 0.05 }\nrestitution = 0.8";
+    body(&mut text, "ball", DVec3::new(0.0, 0.55, 0.0), says);
+    let mut rig = Rig::new(&text);
+    let views = trocar_scene::Views {
+        contacts: true,
+        ..Default::default()
+    };
+    let (mut blows, mut borne, mut before) = (0, 0.0, 0.0);
+    let mut taken = 0.0;
+    rig.watch(0.5, |rig, report| {
+        let now = rig.velocity("ball").y;
+        if report.blows > 0 {
+            let mut insight = trocar_scene::Insight::default();
+            rig.simulation.insight(views, &mut insight);
+            let forces = insight.contacts.iter().map(|c| c.normal.y * c.force);
+            borne = forces.sum::<f64>().abs() * rig.input.dt;
+            taken = 0.3 * (now - before + G * rig.input.dt);
+        }
+        blows += report.blows;
+        before = now;
+    });
+    assert_eq!(blows, 1, "it strikes once");
+    assert!(taken > 1.0, "{taken} N·s");
+    assert!(
+        (borne / taken - 1.0).abs() < 1e-3,
+        "{borne} instead of {taken} N·s"
+    );
+}
+
+/// Where more points bear a brick than it takes, impulses that cancel each other must not be handed on from step to step: a
+/// standing wall becomes so still that hardly anything is left to be swept.
+#[test]
+fn a_standing_wall_becomes_still() {
+    let mut text = world("step = 0.005\nsleep = false");
+    floor(&mut text, "");
+    for course in 0..5 {
+        for brick in 0..6 {
+            let shift = if course % 2 == 0 { 0.0 } else { 0.1 };
+            let at = DVec3::new(
+                0.2 * f64::from(brick) + shift,
+                0.05 + 0.1 * f64::from(course),
+                0.0,
+            );
+            let says = "mass = 3.6\nhalf_extents = [0.1, 0.05, 0.05]";
+            body(&mut text, &format!("brick {course} {brick}"), at, says);
+        }
+    }
+    let mut rig = Rig::new(&text);
+    rig.run(4.0);
+    let (mut sweeps, mut steps) = (0, 0);
+    rig.watch(1.0, |_, report| {
+        sweeps += report.correct.iterations;
+        steps += 1;
+    });
+    assert!(sweeps < 3 * steps, "{sweeps} sweeps in {steps} steps");
+}

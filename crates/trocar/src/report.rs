@@ -20,6 +20,7 @@ pub struct Gathered {
     worst_aim: f64,
     worst_correct: f64,
     halvings: u64,
+    blows: u64,
     wild: u64,
     most_redundant: u32,
     /// Of each joint that was given up: in how many steps.
@@ -68,6 +69,7 @@ struct Document<'a> {
     worst_position_error_metres: f64,
     worst_velocity_error: f64,
     halved_substeps: u64,
+    blows: u64,
     steps_with_wild_joints: u64,
     redundant_rows: u32,
     lost_joints: Vec<LostEntry>,
@@ -94,6 +96,7 @@ impl Gathered {
         self.worst_aim = self.worst_aim.max(report.aim.error);
         self.worst_correct = self.worst_correct.max(report.correct.error);
         self.halvings += u64::from(report.halvings);
+        self.blows += u64::from(report.blows);
         self.wild += u64::from(report.aim.wild);
         self.most_redundant = self.most_redundant.max(report.aim.redundant);
         for joint in &report.lost_joints {
@@ -180,6 +183,7 @@ impl Gathered {
             worst_position_error_metres: self.worst_aim,
             worst_velocity_error: self.worst_correct,
             halved_substeps: self.halvings,
+            blows: self.blows,
             steps_with_wild_joints: self.wild,
             redundant_rows: self.most_redundant,
             lost_joints: self.lost_joints(simulation),

@@ -20,13 +20,12 @@ impl World<'_> {
     /// The boxes for [`Broad`](super::Broad): around each shape, grown by its margin.
     pub fn bounds(&self, out: &mut Vec<Bounds>) {
         out.clear();
-        out.extend(
-            self.shapes
-                .iter()
-                .zip(self.poses)
-                .zip(self.margins)
-                .map(|((shape, pose), &margin)| shape.bounds(pose).grown(margin)),
-        );
+        out.extend((0..self.shapes.len()).map(|i| self.bound(i)));
+    }
+
+    /// One of them.
+    pub fn bound(&self, i: usize) -> Bounds {
+        self.shapes[i].bounds(&self.poses[i]).grown(self.margins[i])
     }
 
     /// The margin of `pair`, m.

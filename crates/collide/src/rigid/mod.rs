@@ -51,6 +51,7 @@ mod impact;
 mod polygon;
 mod regions;
 mod shape;
+mod shell;
 mod solid;
 
 pub use broad::{Broad, Pair};

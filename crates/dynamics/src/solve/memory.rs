@@ -16,7 +16,7 @@ const HALF_DONE: f64 = 0.5;
 const MOST_GROWTH: f64 = 1000.0;
 
 /// How many times the last substep, of `before` seconds, this one of `h` seconds is: impulses grow with it.
-pub(super) fn growth(before: f64, h: f64) -> f64 {
+pub fn growth(before: f64, h: f64) -> f64 {
     if before > 0.0 {
         (h / before).min(MOST_GROWTH)
     } else {
@@ -45,8 +45,9 @@ impl Workspace {
                             Owner::Tie(t) => {
                                 let tie = &bonds.ties[t as usize];
                                 let along = &plan.tied[k].along;
+                                let warm = budget.warm * growth(tie.h, h);
                                 for (i, a) in impulse.iter_mut().zip(along) {
-                                    *i = tie.impulse.dot(*a) * budget.warm;
+                                    *i = tie.impulse.dot(*a) * warm;
                                 }
                                 state.strength.push(f64::INFINITY);
                             }
@@ -179,8 +180,9 @@ impl Workspace {
                         match plan.owners[k] {
                             Owner::Tie(t) => {
                                 let sum = impulse.iter().zip(&tied.along);
-                                bonds.ties[t as usize].impulse =
-                                    sum.fold(DVec3::ZERO, |s, (i, a)| s + *a * *i);
+                                let tie = &mut bonds.ties[t as usize];
+                                tie.impulse = sum.fold(DVec3::ZERO, |s, (i, a)| s + *a * *i);
+                                tie.h = h;
                             }
                             Owner::Base {
                                 joint,

@@ -30,6 +30,7 @@ use serde::{Deserialize, Serialize};
 use touch::Touching;
 
 pub use component::Method;
+pub use memory::growth;
 pub use pull::pull;
 
 /// How hard a solve tries.
@@ -211,8 +212,9 @@ struct Workspace {
     targets: Vec<f64>,
     /// What each mover of the plan will get from its bonds once more at the end of the substep.
     again: Vec<[DVec3; 2]>,
-    /// Contacts of bodies that strike each other.
+    /// Contacts of bodies that strike each other, and which ones of all they are.
     some: Vec<BodyContact>,
+    which: Vec<u32>,
 }
 
 /// What changes in the rows during a solve.
@@ -331,24 +333,36 @@ fn aim_in(
     press.begin(movers, cast, (touches.bodies, Task::Aim), level, crew);
     let sweeps = workspace.press.budget(budget.sweeps).min(shock(budget));
     let mut outcome = Outcome::default();
+    // Bonds and contacts of bodies that have none in common go on until they are done, each by their own measure.
+    let coupled = workspace.press.is_shared();
+    let most = if coupled { budget.iterations } else { sweeps };
+    let (mut tied, mut touched, mut all_touch, mut pressed) = (0.0, 0.0, true, 0.0);
+    let (mut bound, mut swept) = (false, false);
     loop {
         workspace.share(level);
-        let tied = workspace.round(level, budget.position);
-        let (touched, all_touch) = workspace.sweep_contacts(touches.tissue, level);
-        let pressed = workspace.sweep_bodies(touches.crew) * h;
+        if !bound {
+            tied = workspace.round(level, budget.position);
+            (touched, all_touch) = workspace.sweep_contacts(touches.tissue, level);
+        }
+        if !swept {
+            pressed = workspace.sweep_bodies(touches.crew) * h;
+        }
         outcome.error = tied.max(touched).max(pressed);
-        outcome.converged = tied <= budget.position && all_touch && pressed <= budget.press;
-        let alone = touches.tissue.is_empty() && workspace.press.is_empty();
-        let most = match workspace.plan.rows == 0 && touches.tissue.is_empty() {
-            true => sweeps,
-            false => budget.iterations,
-        };
-        let enough = outcome.iterations >= most;
-        if outcome.converged || enough || (alone && workspace.is_stuck(budget.position)) {
+        let (held, still) = (
+            tied <= budget.position && all_touch,
+            pressed <= budget.press,
+        );
+        outcome.converged = held && still;
+        let alone = touches.tissue.is_empty() && !coupled;
+        let enough = outcome.iterations >= budget.iterations;
+        let stuck = alone && workspace.is_stuck(budget.position);
+        bound = enough || stuck || (held && !coupled);
+        swept = outcome.iterations >= most || (still && !coupled);
+        if outcome.converged || (bound && swept) {
             break;
         }
         outcome.iterations += 1;
-        let moved = touched > 0.0 || (workspace.press.is_shared() && pressed > 0.0);
+        let moved = (!bound && touched > 0.0) || (coupled && pressed > 0.0);
         if moved {
             workspace.unsettle();
         }
@@ -424,7 +438,8 @@ pub fn correct(
 
 /// Lets bodies that strike each other rebound, at the start of a substep of `h` seconds (B81–B85). Contacts that close
 /// faster than `slow` m/s are blows. Each pass resolves those alone that are blows in it: so a blow travels through a row
-/// of balls, instead of being spread over all of them. Returns the number of passes.
+/// of balls, instead of being spread over all of them. What each contact gets is added to its `blow`. Returns the number of
+/// passes.
 pub fn rebound(
     cast: &mut Cast<'_>,
     bonds: &mut Bonds<'_>,
@@ -444,15 +459,18 @@ pub fn rebound(
     workspace.forget();
     let mut passes = 0;
     let mut some = std::mem::take(&mut workspace.some);
+    let mut which = std::mem::take(&mut workspace.which);
     while passes < MOST_PASSES {
         some.clear();
-        for contact in &*touches.bodies {
+        which.clear();
+        for (i, contact) in (0..).zip(&*touches.bodies) {
             let speed = closing(cast, contact);
             if contact.restitution > 0.0 && speed > slow && contact.gap <= speed * h {
                 some.push(BodyContact {
                     rebound: speed * contact.restitution,
                     ..*contact
                 });
+                which.push(i);
             }
         }
         if some.is_empty() {
@@ -461,8 +479,12 @@ pub fn rebound(
         passes += 1;
         let blows = (&mut some[..], Task::Rebound);
         workspace.correct(cast, bonds, blows, touches.crew, budget);
+        for (contact, i) in some.iter().zip(&which) {
+            touches.bodies[*i as usize].blow = contact.blow;
+        }
     }
     workspace.some = some;
+    workspace.which = which;
     passes
 }
 
@@ -516,28 +538,31 @@ impl Workspace {
             .min(shock(budget));
         let mut outcome = Outcome::default();
         self.start_rounds(level, budget.method, false);
+        let coupled = self.press.is_shared();
+        let most = if coupled { budget.iterations } else { sweeps };
+        // What strikes is answered by joints in any case.
+        let mut bound = !budget.correct && again;
+        let (mut swept, mut pressed) = (false, 0.0);
         loop {
             self.share(level);
-            // What strikes is answered by joints in any case.
-            outcome.error = match budget.correct || !again {
-                true => self.round(level, budget.velocity),
-                false => 0.0,
-            };
-            let pressed = self.sweep_bodies(crew);
-            outcome.converged = outcome.error <= budget.velocity && pressed <= budget.slip;
-            let most = match self.plan.rows {
-                0 => sweeps,
-                _ => budget.iterations,
-            };
-            let enough = outcome.iterations >= most;
-            if outcome.converged
-                || enough
-                || (self.press.is_empty() && self.is_stuck(budget.velocity))
-            {
+            if !bound {
+                outcome.error = self.round(level, budget.velocity);
+            }
+            if !swept {
+                pressed = self.sweep_bodies(crew);
+            }
+            let (held, still) = (outcome.error <= budget.velocity, pressed <= budget.slip);
+            outcome.converged = held && still;
+            let enough = outcome.iterations >= budget.iterations;
+            let stuck = !coupled && self.is_stuck(budget.velocity);
+            let idle = !budget.correct && again;
+            bound = idle || enough || stuck || (held && !coupled);
+            swept = outcome.iterations >= most || (still && !coupled);
+            if outcome.converged || (bound && swept) {
                 break;
             }
             outcome.iterations += 1;
-            if self.press.is_shared() && pressed > 0.0 {
+            if coupled && pressed > 0.0 {
                 self.unsettle();
             }
         }

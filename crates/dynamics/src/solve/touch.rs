@@ -79,6 +79,10 @@ impl Workspace {
     ) {
         let level = Level::Position(h);
         self.contacts.clear();
+        if self.contacts.capacity() < contacts.len() {
+            // What slides on has more of them before long.
+            self.contacts.reserve(2 * contacts.len());
+        }
         for contact in contacts {
             let (a, b) = (cast.support(&contact.a), cast.support(&contact.b));
             let a = Ends::new(&mut self.movers, cast, &a, level);

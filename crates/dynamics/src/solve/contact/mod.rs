@@ -15,7 +15,7 @@ use super::mover::{Level, Mover, Movers, NONE};
 use crate::{BodyContact, Crew};
 use glam::DVec3;
 use shock::Shock;
-use slab::Slab;
+use slab::{Slab, Tally};
 use spot::{Body, Spot};
 use stride::{Pace, Step};
 
@@ -43,17 +43,22 @@ impl Task {
         self != Self::Correct || contact.impulse != DVec3::ZERO
     }
 
-    /// The impulse a contact starts from, and what of it is not yet in the bodies' motion.
-    fn start(self, contact: &BodyContact) -> [DVec3; 2] {
+    /// The impulse a contact starts from, and what of it is not yet in the bodies' motion. `joined` if joints act on its bodies, or
+    /// on something they touch.
+    fn start(self, contact: &BodyContact, joined: bool) -> [DVec3; 2] {
         match self {
             Self::Aim => [contact.impulse; 2],
-            Self::Correct => {
+            // A wheel that a motor turns lets go of as much as in the last substep, and rounds with joints are few.
+            Self::Correct if joined => {
                 let total = contact.impulse + contact.relief;
                 // What was let go of in the last substep is not to be let go of twice.
                 let pulls = total.dot(contact.normal) <= 0.0;
                 let relief = if pulls { DVec3::ZERO } else { contact.relief };
                 [contact.impulse + relief, relief]
             }
+            // For all others it is none of this substep's. Where more points bear a body than it takes, impulses that cancel each
+            // other would be handed on from substep to substep, and nothing would ever come to rest.
+            Self::Correct => [contact.impulse, DVec3::ZERO],
             Self::Rebound => [DVec3::ZERO; 2],
         }
     }
@@ -101,7 +106,7 @@ pub struct Press {
     /// Points between slabs that are not neighbours: few, and swept alone.
     far: Vec<(Place, Place, Spot)>,
     far_steps: Vec<Step>,
-    far_gain: f64,
+    far_tally: Tally,
     pace: Pace,
     shock: Shock,
     entries: Vec<Entry>,
@@ -111,6 +116,11 @@ pub struct Press {
     order: Vec<(f64, u32)>,
     /// Movers that joints act on too, with their motion without any impulse.
     shared: Vec<(u32, DVec3, DVec3)>,
+    /// Of each mover: of all that touch each other, directly or through others, the lowest; and whether joints act on them.
+    leader: Vec<u32>,
+    joined: Vec<bool>,
+    /// Of each mover: how many points it has.
+    load: Vec<u32>,
     /// Movers before this one are those that joints and tissue act on too.
     others: usize,
     sweeps: u32,
@@ -162,7 +172,7 @@ impl Press {
                     contact.total = found.unwrap_or(contact.impulse);
                     contact.relief = contact.total - contact.impulse;
                 }
-                Task::Rebound => {}
+                Task::Rebound => contact.blow += found.unwrap_or(DVec3::ZERO),
             }
         };
         Crew::spread(crew, contacts, CHUNK, |first, some| {
@@ -190,6 +200,8 @@ impl Press {
             );
             if push != DVec3::ZERO || twist != DVec3::ZERO {
                 mover.push(push, twist);
+                // Worked out here, by many threads, it need not be when it is written, by one.
+                mover.refresh(level);
             }
         };
         Crew::spread(crew, movers.all_from(self.others), CHUNK, |first, some| {

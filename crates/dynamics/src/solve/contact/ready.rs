@@ -2,7 +2,7 @@
 
 use super::{
     Body, CHUNK, Entry, List, Pace, Place, Press, STILL, Slab, Spot, Step, Task,
-    slab::{MOST_SLABS, in_pairs, in_slabs, push_far},
+    slab::{Course, MOST_SLABS, Round, push_far},
     spot::Symmetric,
     stride::Trail,
 };
@@ -33,6 +33,8 @@ struct Material<'a> {
     contacts: &'a [BodyContact],
     entries: &'a [Entry],
     place: &'a [Place],
+    /// Of each mover whether joints act on it, or on something it touches; empty if they act on none.
+    joined: &'a [bool],
     task: Task,
     level: Level,
 }
@@ -57,12 +59,19 @@ impl Press {
         self.entries.clear();
         self.seats.clear();
         self.slabs.iter_mut().for_each(Slab::clear);
+        // The points of a pair come together: who they are between is asked once.
+        let mut last = None;
         for (i, contact) in contacts.iter().enumerate() {
             if task.takes(contact) {
-                let [a, b] = [contact.a, contact.b].map(|(m, n)| movers.enlist(cast, m, n));
+                let ends = [contact.a, contact.b];
+                let pair = match last {
+                    Some((of, pair)) if of == ends => pair,
+                    _ => ends.map(|(m, n)| movers.enlist(cast, m, n)),
+                };
+                last = Some((ends, pair));
                 self.entries.push(Entry {
                     contact: i as u32,
-                    movers: [a, b],
+                    movers: pair,
                 });
             }
         }
@@ -79,18 +88,20 @@ impl Press {
             contacts,
             entries: &self.entries,
             place: &self.place,
+            joined: &self.joined,
             task,
             level,
         };
-        in_slabs(&mut self.slabs[..self.active], crew, |slab| {
-            material.fill(slab);
-        });
-        in_pairs(&mut self.slabs[..self.active], crew, |one, next| {
-            for (spot, k) in one.border.iter().zip(&one.border_of) {
-                let start = material.start(*k, spot);
-                spot.push_across(&mut one.bodies, &mut next.bodies, start);
-            }
-        });
+        let round = Round {
+            inside: |slab: &mut Slab| material.fill(slab),
+            border: |one: &mut Slab, next: &mut Slab| {
+                for (spot, k) in one.border.iter().zip(&one.border_of) {
+                    let start = material.start(*k, spot);
+                    spot.push_across(&mut one.bodies, &mut next.bodies, start);
+                }
+            },
+        };
+        round.run(&mut self.slabs[..self.active], Course::There, crew);
         for (k, entry) in (0..).zip(&self.entries) {
             if let Some((_, List::Far, _)) = self.seats[entry.contact as usize] {
                 let [a, b] = entry.movers.map(|m| self.place[m as usize]);
@@ -108,7 +119,10 @@ impl Press {
         self.place.resize(movers.len(), STILL);
         let (mut low, mut high) = (DVec3::INFINITY, DVec3::NEG_INFINITY);
         self.order.clear();
+        self.load.clear();
+        self.load.resize(movers.len(), 0);
         for m in self.entries.iter().flat_map(|e| e.movers) {
+            self.load[m as usize] += 1;
             let place = &mut self.place[m as usize];
             if *place == STILL && movers[m].freedom > 0 {
                 place.slab = 0;
@@ -129,9 +143,15 @@ impl Press {
             self.slabs.resize_with(slabs, Slab::default);
         }
         self.active = slabs;
-        let each = self.order.len().div_ceil(slabs).max(1);
-        for (k, (_, m)) in self.order.iter().enumerate() {
-            let slab = (k / each) as u32;
+        self.join(movers);
+        let all: u64 = self.order.iter().map(|(_, m)| self.load(*m)).sum();
+        let mut before = 0;
+        for (_, m) in &self.order {
+            // As many points in each: that is what it takes time for.
+            let load = self.load(*m);
+            let slab = ((2 * before + load) * slabs as u64 / (2 * all).max(1)) as u32;
+            let slab = slab.min(slabs as u32 - 1);
+            before += load;
             let mover = &movers[*m];
             let to = &mut self.slabs[slab as usize];
             self.place[*m as usize] = Place {
@@ -143,6 +163,7 @@ impl Press {
                 let (push, turn) = mover.pushed();
                 self.shared.push((*m, velocity - push, spin - turn));
             }
+            let joined = self.joined.get(*m as usize).copied().unwrap_or(false);
             to.bodies.push(Body {
                 velocity,
                 spin,
@@ -150,10 +171,48 @@ impl Press {
                 inverse_inertia: mover.inverse_inertia,
             });
             to.trails.push(Trail {
-                mass: mover.answer.x_axis.x.recip(),
-                inertia: mover.inertia,
+                mass: if joined {
+                    0.0
+                } else {
+                    mover.answer.x_axis.x.recip()
+                },
+                inertia: if joined { DMat3::ZERO } else { mover.inertia },
                 steps: [Step::default(); 2],
+                joined,
             });
+        }
+    }
+
+    /// How many points a mover has.
+    fn load(&self, mover: u32) -> u64 {
+        u64::from(self.load[mover as usize])
+    }
+
+    /// Finds out which bodies joints act on, directly or through others that they touch.
+    fn join(&mut self, movers: &Movers) {
+        self.joined.clear();
+        let moved = |m: u32| movers[m].freedom > 0;
+        let ours = |m: &u32| (*m as usize) < self.others && moved(*m);
+        if !self.entries.iter().flat_map(|e| e.movers).any(|m| ours(&m)) {
+            return;
+        }
+        self.leader.clear();
+        self.leader.extend(0..movers.len() as u32);
+        for entry in &self.entries {
+            let [a, b] = entry.movers;
+            if moved(a) && moved(b) {
+                let (a, b) = (find(&mut self.leader, a), find(&mut self.leader, b));
+                self.leader[a.max(b) as usize] = a.min(b);
+            }
+        }
+        self.joined.resize(movers.len(), false);
+        for m in self.entries.iter().flat_map(|e| e.movers).filter(ours) {
+            self.joined[find(&mut self.leader, m) as usize] = true;
+        }
+        // A leader is no higher than those it leads, so that it knows before they ask.
+        for m in 0..movers.len() as u32 {
+            let leader = find(&mut self.leader, m);
+            self.joined[m as usize] = self.joined[leader as usize];
         }
     }
 
@@ -189,6 +248,15 @@ impl Press {
     }
 }
 
+/// The lowest of all that `m` is one with.
+fn find(leader: &mut [u32], mut m: u32) -> u32 {
+    while leader[m as usize] != m {
+        leader[m as usize] = leader[leader[m as usize] as usize];
+        m = leader[m as usize];
+    }
+    m
+}
+
 impl Material<'_> {
     /// Makes the points of a slab, and gives its bodies what those inside it start from.
     fn fill(&self, slab: &mut Slab) {
@@ -218,7 +286,7 @@ impl Material<'_> {
     /// What of a point's impulse is not yet in the bodies' motion, N·s, as the point sees it.
     fn start(&self, entry: u32, spot: &Spot) -> DVec3 {
         let contact = &self.contacts[self.entries[entry as usize].contact as usize];
-        let [_, start] = self.task.start(contact);
+        let [_, start] = self.task.start(contact, spot.joined);
         if spot.softness == 0.0 {
             return DVec3::ZERO;
         }
@@ -254,7 +322,9 @@ impl Material<'_> {
         };
         let target = target.min(contact.recovery.max(contact.rebound));
         let [a, b] = entry.movers.map(|m| self.place[m as usize].body);
-        let [impulse, _] = self.task.start(contact);
+        let joined = |m: &u32| self.joined.get(*m as usize) == Some(&true);
+        let joined = entry.movers.iter().any(joined);
+        let [impulse, _] = self.task.start(contact, joined);
         let mut spot = Spot {
             a,
             b,
@@ -265,6 +335,7 @@ impl Material<'_> {
             inverse: Symmetric::ZERO,
             firmness: [0.0; 2],
             softness: 0.0,
+            joined,
             friction: contact.friction,
             impulse,
         };

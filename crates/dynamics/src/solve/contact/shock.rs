@@ -44,6 +44,9 @@ impl Shock {
             firsts[k + 1] = self.bodies.len() as u32;
         }
         let mut add = |at: Seat, spot: &Spot, slabs: [u32; 2]| {
+            if spot.joined {
+                return;
+            }
             let flat = |body: u32, slab: u32| match body {
                 NONE => NONE,
                 body => firsts[slab as usize] + body,
@@ -133,11 +136,8 @@ impl Press {
     /// sweeps there were; but what a body does to those below it is lost, and with it momentum.
     ///
     /// A body's level is the number of contacts between it and what is fixed. Bodies of one level that lean on each other
-    /// are made right together. What stands on nothing is left as it is.
+    /// are made right together. What stands on nothing is left as it is, and so is what leans on bodies that joints act on too.
     pub fn carry(&mut self) {
-        if self.is_shared() {
-            return;
-        }
         // The last stride is no longer to be judged.
         self.pace = Pace::default();
         let mut shock = std::mem::take(&mut self.shock);

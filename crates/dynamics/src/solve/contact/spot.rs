@@ -62,6 +62,8 @@ pub struct Spot {
     pub firmness: [f32; 2],
     /// Velocity for each N·s where the point answers most.
     pub softness: f32,
+    /// True if joints act on one of its bodies, or on something they touch, directly or through others.
+    pub joined: bool,
     pub friction: f64,
     pub impulse: DVec3,
 }

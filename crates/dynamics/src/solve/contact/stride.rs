@@ -1,10 +1,6 @@
 //! How sweeps go on: a conjugate gradient method with two sweeps, there and back, as its step.
 
-use super::{
-    Press,
-    slab::{Slab, in_slabs},
-};
-use crate::Crew;
+use super::{Press, slab::Slab};
 use glam::{DMat3, DVec3};
 
 /// Shorter strides than this are none.
@@ -22,6 +18,9 @@ pub struct Trail {
     pub mass: f64,
     pub inertia: DMat3,
     pub steps: [Step; 2],
+    /// True if joints act on it, or on something it touches, directly or through others. It takes no strides, and counts as
+    /// if it had no mass in what they are reckoned from.
+    pub joined: bool,
 }
 
 impl Trail {
@@ -44,7 +43,7 @@ pub struct Sums {
 }
 
 impl Sums {
-    fn of(slab: &Slab) -> Self {
+    pub fn of(slab: &Slab) -> Self {
         let mut sums = Self::default();
         let product = |a: &[DVec3; 2], b: &[DVec3; 2]| a[0].dot(b[0]) + a[1].dot(b[1]);
         for (body, trail) in slab.bodies.iter().zip(&slab.trails) {
@@ -143,16 +142,13 @@ impl Press {
     /// λ + a d + b w, with d the change of the last two sweeps and w the way gone before them, the least f is where
     /// a (d, d) + b (d, w) = −(v, d) + g d and a (d, w) + b (w, w) = −(v, w) + g w: sums over bodies of momentum times
     /// velocity.
-    pub(super) fn next(&mut self, crew: Option<&Crew>) -> Next {
+    pub(super) fn next(&mut self) -> Next {
         if self.sweeps < 3 {
             return Next::Stay;
         }
-        in_slabs(&mut self.slabs[..self.active], crew, |slab| {
-            slab.sums = Sums::of(slab);
-        });
-        let (mut sums, mut gain) = (Sums::default(), self.far_gain);
+        let (mut sums, mut gain) = (Sums::default(), self.far_tally.gain);
         for slab in &self.slabs[..self.active] {
-            gain += slab.gain;
+            gain += slab.tally.gain;
             sums.add(&slab.sums);
         }
         let Sums {
@@ -206,12 +202,12 @@ impl Press {
 
     /// After the last sweep: undoes the last stride if it was none of use.
     pub fn finish(&mut self) {
-        if self.is_shared() || self.sweeps < 3 || self.pace.gain.is_none() {
+        if self.sweeps < 3 || self.pace.gain.is_none() {
             return;
         }
-        let mut least = -self.pace.towards - self.far_gain;
+        let mut least = -self.pace.towards - self.far_tally.gain;
         for slab in &self.slabs[..self.active] {
-            least -= slab.gain;
+            least -= slab.tally.gain;
             for (body, trail) in slab.bodies.iter().zip(&slab.trails) {
                 let [momentum, turning] = trail.momentum([body.velocity, body.spin]);
                 least += 0.5 * (body.velocity.dot(momentum) + body.spin.dot(turning));
@@ -223,7 +219,8 @@ impl Press {
         for slab in &mut self.slabs[..self.active] {
             slab.go_on(Next::Back);
         }
-        for ((_, _, spot), step) in self.far.iter_mut().zip(&mut self.far_steps) {
+        let far = self.far.iter_mut().zip(&mut self.far_steps);
+        for ((_, _, spot), step) in far.filter(|((_, _, spot), _)| !spot.joined) {
             step.go_on(&mut spot.impulse, Next::Back);
         }
     }

@@ -2,9 +2,9 @@
 
 use super::{
     Press, Slab, Spot,
-    slab::{in_pairs, in_slabs, push_far},
+    slab::{Course, Round, Tally, push_far},
     spot::motion,
-    stride::Next,
+    stride::{Next, Sums},
 };
 use crate::Crew;
 
@@ -15,60 +15,81 @@ impl Press {
     /// 2010): the next two start as far along the way of these and of those before as is best for all points together. So
     /// a push gets through a high stack, and a heavy body finds that it stands on a light one, in as many sweeps as there
     /// are bodies, where sweeps alone would take the square of that, or as many as one is heavier than the other. A sweep
-    /// has the last word: no impulse pulls, and none is beyond friction.
+    /// has the last word: no impulse pulls, and none is beyond friction. Bodies that joints act on too, and all that lean on
+    /// them, are swept without strides: what joints do is none of the ways gone here.
     pub fn sweep(&mut self, crew: Option<&Crew>) -> f64 {
         self.sweeps += 1;
         // Back and forth: a push travels through a stack both ways.
         let forwards = self.sweeps % 2 == 1;
-        // What joints do to bodies is none of the ways gone here.
-        let strides = forwards && !self.is_shared();
-        let next = match strides {
-            true => self.next(crew),
+        let next = match forwards {
+            true => self.next(),
             false => Next::Stay,
         };
+        if forwards {
+            self.far_tally.gain = 0.0;
+            let far = self.far.iter_mut().zip(&mut self.far_steps);
+            for ((_, _, spot), step) in far.filter(|((_, _, spot), _)| !spot.joined) {
+                step.go_on(&mut spot.impulse, next);
+            }
+        } else {
+            // First what was last on the way there: bodies are then left by their own slabs.
+            self.sweep_far();
+        }
         let slabs = &mut self.slabs[..self.active];
         let crew = crew.filter(|_| slabs.len() > 1);
-        in_slabs(slabs, crew, |slab| {
-            if strides {
+        let inside = |slab: &mut Slab| {
+            if forwards {
                 slab.go_on(next);
             }
-            slab.worst = 0.0;
             let Slab {
                 bodies,
                 inside,
-                worst,
-                gain,
+                tally,
                 ..
             } = slab;
             each(inside, forwards, |spot| {
-                let (wrong, does) = spot.solve(bodies);
-                *worst = worst.max(wrong);
-                *gain += does;
+                let done = spot.solve(bodies);
+                tally.add(spot, done);
             });
-        });
-        in_pairs(slabs, crew, |one, next| {
+            if !forwards {
+                // Whoever had it in hand knows it best: what comes after it is the next two sweeps.
+                slab.sums = Sums::of(slab);
+            }
+        };
+        let border = |one: &mut Slab, next: &mut Slab| {
             let Slab {
                 bodies,
                 border,
-                worst,
-                gain,
+                tally,
                 ..
             } = one;
             each(border, forwards, |spot| {
-                let (wrong, does) = spot.solve_across(bodies, &mut next.bodies);
-                *worst = worst.max(wrong);
-                *gain += does;
+                let done = spot.solve_across(bodies, &mut next.bodies);
+                tally.add(spot, done);
             });
-        });
-        let mut worst = slabs.iter().fold(0.0_f64, |w, s| w.max(s.worst));
-        if strides {
-            self.far_gain = 0.0;
+        };
+        slabs.iter_mut().for_each(|slab| slab.tally.worst = 0.0);
+        let course = if forwards {
+            Course::There
+        } else {
+            Course::Back
+        };
+        Round { inside, border }.run(slabs, course, crew);
+        let worst = slabs.iter().fold(0.0_f64, |w, s| w.max(s.tally.worst));
+        if forwards {
+            self.sweep_far();
         }
+        worst.max(self.far_tally.worst).sqrt()
+    }
+
+    /// The same over the points between slabs that are not neighbours.
+    fn sweep_far(&mut self) {
+        let mut tally = Tally {
+            worst: 0.0,
+            ..self.far_tally
+        };
         for k in 0..self.far.len() {
             let (a, b, mut spot) = self.far[k];
-            if strides {
-                self.far_steps[k].go_on(&mut spot.impulse, next);
-            }
             let u = motion(
                 &self.slabs[b.slab as usize].bodies[b.body as usize],
                 spot.arms[1],
@@ -77,17 +98,15 @@ impl Press {
                 spot.arms[0],
             );
             if spot.is_idle(u) {
-                self.far[k].2 = spot;
                 continue;
             }
             let (change, wrong) = spot.impulse_for(u);
             spot.impulse += change;
             push_far(&mut self.slabs, a, b, &spot, change);
-            self.far_gain += spot.goal.dot(change);
+            tally.add(&spot, (wrong, spot.goal.dot(change)));
             self.far[k].2 = spot;
-            worst = worst.max(wrong);
         }
-        worst.sqrt()
+        self.far_tally = tally;
     }
 }
 
