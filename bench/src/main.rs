@@ -42,6 +42,11 @@ const BENCHES: &[Bench] = &[
         run: mesd::growth,
     },
     Bench {
+        name: "mesd/refine",
+        about: "a coarse surface made smooth for the picture, beside a plain loop",
+        run: mesd::refine,
+    },
+    Bench {
         name: "mesd/latency",
         about: "from a hand's movement to the first frame that shows it",
         run: latency::latency,

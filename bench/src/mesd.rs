@@ -4,7 +4,9 @@ mod growth;
 mod kuhn;
 mod models;
 mod rapier;
+mod refine;
 mod swinging;
 
 pub use growth::growth;
 pub use models::models;
+pub use refine::refine;

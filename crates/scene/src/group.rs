@@ -181,6 +181,8 @@ pub struct Group {
     adaptive: Option<f64>,
     /// Substeps of the last step.
     count: u32,
+    /// How many the state asked for.
+    wanted: u32,
     /// Velocities and spins before the mouse pulled.
     before: Vec<(Vec<DVec3>, Vec<DVec3>)>,
 }
@@ -243,22 +245,8 @@ impl Group {
             aim: Outcome::default(),
             correct: Outcome::default(),
             h: model.step,
-            hypers: model
-                .hypers
-                .iter()
-                .filter(|h| within(h.master.0))
-                .copied()
-                .collect(),
-            globals: model
-                .globals
-                .iter()
-                .filter(|g| {
-                    g.ends
-                        .iter()
-                        .any(|e| matches!(e, End::On(a) if within(a.matter)))
-                })
-                .cloned()
-                .collect(),
+            hypers: hypers_within(model, within),
+            globals: globals_within(model, within),
             stable: connected.bounds.safe,
             nodes,
             warm: Vec::new(),
@@ -274,6 +262,7 @@ impl Group {
             gauge: Gauge::default(),
             adaptive: model.adaptive.then_some(connected.bounds.exact),
             count: 0,
+            wanted: 0,
             before: Vec::new(),
         }
     }
@@ -283,11 +272,14 @@ impl Group {
         self.version += 1;
     }
 
-    /// Takes over new bounds on the substep.
-    pub fn set_bounds(&mut self, bounds: &StepBounds) {
+    /// Takes over new bounds on the substep, and what joins its members.
+    pub fn renew(&mut self, model: &Model, bounds: &StepBounds) {
         self.replan();
         self.stable = bounds.safe;
         self.adaptive = self.adaptive.map(|_| bounds.exact);
+        let within = |m: MatterId| self.members.contains(&m);
+        let (hypers, globals) = (hypers_within(model, within), globals_within(model, within));
+        (self.hypers, self.globals) = (hypers, globals);
     }
 
     /// Takes the members' shares out of the state for the step.
@@ -371,6 +363,11 @@ impl Group {
         self.count
     }
 
+    /// Substeps that the state asked for, if that is more than are taken; else 0.
+    pub fn substeps_short(&self) -> u32 {
+        self.wanted.saturating_sub(crate::build::MAX_SUBSTEPS)
+    }
+
     /// How many substeps a step of `dt` takes: as many as any state may need, or as this one does (KB9).
     fn count_substeps(&mut self, stage: &Stage<'_>) -> u32 {
         let bound = match self.adaptive {
@@ -382,13 +379,20 @@ impl Group {
                     let member = members.get(share.checked_sub(first)?)?;
                     stage.model.net(*member)
                 };
-                let now =
-                    self.gauge
-                        .bound(&net, &mut self.nodes, &self.hypers, stage.slot, stage.time);
+                let matters = &stage.model.matters;
+                let sight = Sight {
+                    matter: |m: MatterId| &*matters[m.index()],
+                    slot: stage.slot,
+                };
+                let joined = (self.hypers.as_slice(), self.globals.as_slice());
+                let now = self
+                    .gauge
+                    .bound(&net, &mut self.nodes, joined, &sight, stage.time);
                 now.min(0.9 * exact)
             }
         };
-        substeps(stage.dt, bound).min(crate::build::MAX_SUBSTEPS)
+        self.wanted = substeps(stage.dt, bound);
+        self.wanted.min(crate::build::MAX_SUBSTEPS)
     }
 
     /// Which triangles instruments and bodies may touch in this step.
@@ -1125,4 +1129,20 @@ fn worst(all: &mut Outcome, new: &Outcome) {
     all.redundant = all.redundant.max(new.redundant);
     all.failed |= new.failed;
     all.wild |= new.wild;
+}
+
+/// Copies whose masters are `within` a group; copies and masters always are in one.
+fn hypers_within(model: &Model, within: impl Fn(MatterId) -> bool) -> Vec<Hyper> {
+    let all = model.hypers.iter();
+    all.filter(|h| within(h.master.0)).copied().collect()
+}
+
+/// Elements with an end `within` a group.
+fn globals_within(model: &Model, within: impl Fn(MatterId) -> bool) -> Vec<Global> {
+    let ours = |g: &&Global| {
+        g.ends
+            .iter()
+            .any(|e| matches!(e, End::On(a) if within(a.matter)))
+    };
+    model.globals.iter().filter(ours).cloned().collect()
 }

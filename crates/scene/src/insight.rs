@@ -2,7 +2,7 @@
 
 use crate::Simulation;
 use glam::{DQuat, DVec3};
-use trocar_dynamics::{Local, Lock, Matter, MatterId, Nodes};
+use trocar_dynamics::{Field, Integrator, Local, Lock, Matter, MatterId, Nodes};
 use trocar_math::Bounds;
 use trocar_soft::{Element, Net, NodeFlags, element};
 
@@ -144,6 +144,35 @@ pub struct Insight {
 }
 
 impl Simulation {
+    /// Forces on the nodes of tissues whose schemes keep something else where forces are: those with two stages the sum of both, others what impulses
+    /// are reckoned with. They are worked out from where everything is now; what ties, contacts and the mouse add is not among them.
+    fn real_forces(&self) -> Vec<(usize, Vec<DVec3>)> {
+        let other = |m: &usize| {
+            let net = self.model.net(MatterId(*m as u32));
+            net.is_some_and(|net| net.masses().integrator() != Integrator::Mesd)
+        };
+        let concerned: Vec<usize> = (0..self.state.nodes.len()).filter(other).collect();
+        if concerned.is_empty() {
+            return Vec::new();
+        }
+        let field = Field {
+            time: self.state.time,
+            gravity: self.model.gravity,
+        };
+        let mut nodes = self.state.nodes.clone();
+        for m in &concerned {
+            self.model.matters[*m].force(&mut nodes[*m], &field);
+        }
+        let sight = self.sight();
+        for global in &self.model.globals {
+            global.apply(&sight, &mut nodes, field.time);
+        }
+        let taken = concerned.into_iter();
+        taken
+            .map(|m| (m, std::mem::take(&mut nodes[m].force)))
+            .collect()
+    }
+
     /// Fills `out` with what is wanted and empties the rest.
     pub fn insight(&self, wanted: Views, out: &mut Insight) {
         out.nodes.clear();
@@ -223,10 +252,17 @@ impl Simulation {
                 group.see_search(out);
             }
         }
-        let moving = self.model.prescribed()..self.state.nodes.len();
-        for nodes in &self.state.nodes[moving] {
+        let real = if wanted.forces {
+            self.real_forces()
+        } else {
+            Vec::new()
+        };
+        for m in self.model.prescribed()..self.state.nodes.len() {
+            let nodes = &self.state.nodes[m];
             if wanted.forces {
-                let pairs = nodes.position.iter().zip(&nodes.force);
+                let forces = real.iter().find(|r| r.0 == m);
+                let forces = forces.map_or(&nodes.force, |r| &r.1);
+                let pairs = nodes.position.iter().zip(forces);
                 out.forces.extend(pairs.map(|(at, force)| (*at, *force)));
             }
             if wanted.frames {

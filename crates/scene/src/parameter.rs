@@ -1,13 +1,17 @@
 //! Parameters that can be changed while a scene runs (K13).
 
+pub(crate) mod single;
+
 use crate::{
     Event, Simulation,
-    build::Model,
+    build::{Model, Wish},
     collisions::Collisions,
     event::Happening,
     file::{IntegratorName, LawSpec, MaterialSpec},
 };
 use serde::{Deserialize, Serialize};
+use single::Touches;
+use trocar_dynamics::Matter;
 
 /// A number of the scene that can be changed while it runs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -71,6 +75,8 @@ pub(crate) enum Subject {
     GripForce(usize),
     /// The greatest speed of an instrument.
     Speed(usize),
+    /// A number of a single thing: its place among all of them, and what follows from it.
+    Single(usize, Touches),
 }
 
 /// How far a number may be changed.
@@ -84,6 +90,12 @@ enum Range {
     Within(f64),
     /// A part of one.
     Share,
+    /// So much more or less than the scene says.
+    Around(f64),
+    /// Ten times of what the scene says to either side, or so far if it says 0.
+    Either(f64),
+    /// One of two.
+    Choice,
 }
 
 impl Range {
@@ -94,6 +106,10 @@ impl Range {
             Self::UpTo(_) => [0.0, 10.0 * start],
             Self::Within(most) => [0.0, most.max(start)],
             Self::Share => [0.01, 1.0],
+            Self::Around(reach) => [start - reach, start + reach],
+            Self::Either(most) if start == 0.0 => [-most, most],
+            Self::Either(_) => [-10.0 * start.abs(), 10.0 * start.abs()],
+            Self::Choice => [0.0, 1.0],
         }
     }
 }
@@ -302,7 +318,7 @@ struct Choice {
 const LAWS: &[&str] = &["linear", "quadratic"];
 
 /// All of them; a [`Subject::Material`] counts them after [`NUMBERS`].
-const CHOICES: [Choice; 3] = [
+const CHOICES: [Choice; 4] = [
     Choice {
         name: "gravity",
         about: "Gravity acts on it.",
@@ -337,6 +353,13 @@ const CHOICES: [Choice; 3] = [
         read: |m| usize::from(m.memory_law == LawSpec::Quadratic),
         write: |m, k| m.memory_law = [LawSpec::Linear, LawSpec::Quadratic][k.min(1)],
     },
+    Choice {
+        name: "mobile",
+        about: "Its central nodes feel the nodes they carry.",
+        choices: &["no", "yes"],
+        read: |m| usize::from(m.mobile),
+        write: |m, k| m.mobile = k == 1,
+    },
 ];
 
 /// All parameters of a model, and what each is a number of.
@@ -346,7 +369,7 @@ pub(crate) fn list(model: &Model) -> (Vec<Parameter>, Vec<Subject>) {
         |group: &str, name: &str, unit, about, [least, greatest]: [f64; 2], start, subject| {
             let choices = match subject {
                 Subject::Material(_, k) => choice(k).map_or(&[][..], |c| c.choices),
-                _ => &[],
+                _ => &[][..],
             };
             parameters.push(Parameter {
                 choices,
@@ -379,10 +402,11 @@ pub(crate) fn list(model: &Model) -> (Vec<Parameter>, Vec<Subject>) {
         let Some(mut material) = model.material(t).cloned() else {
             continue;
         };
+        // Nets of one's own and meshes may have many central nodes, too, but not what joins those of a pipe.
         let kind = match tissue.first {
+            _ if model.is_pipe(t) => Tissues::Pipes,
             0 => Tissues::All,
-            1 => Tissues::Carried,
-            _ => Tissues::Pipes,
+            _ => Tissues::Carried,
         };
         for (k, number) in NUMBERS.iter().enumerate().filter(|n| n.1.tissues <= kind) {
             let start = *(number.place)(&mut material);
@@ -400,6 +424,9 @@ pub(crate) fn list(model: &Model) -> (Vec<Parameter>, Vec<Subject>) {
             );
         }
         for (k, choice) in CHOICES.iter().enumerate() {
+            if choice.name == "mobile" && kind == Tissues::All {
+                continue;
+            }
             let start = (choice.read)(&material) as f64;
             add(
                 &tissue.name,
@@ -451,6 +478,28 @@ pub(crate) fn list(model: &Model) -> (Vec<Parameter>, Vec<Subject>) {
         model.slow_motion,
         Subject::SlowMotion,
     );
+    let mut k = 0;
+    single::visit(&mut model.plan().clone(), &mut |single| {
+        let start = single.place.read();
+        let [least, greatest] = single.range.bounds(start);
+        parameters.push(Parameter {
+            choices: if matches!(single.place, single::Place::Law(_)) {
+                LAWS
+            } else {
+                &[]
+            },
+            group: single.group,
+            name: single.name,
+            unit: single.unit,
+            about: single.about,
+            least,
+            greatest,
+            value: start,
+            start,
+        });
+        subjects.push(Subject::Single(k, single.touches));
+        k += 1;
+    });
     (parameters, subjects)
 }
 
@@ -484,7 +533,10 @@ impl Simulation {
             let p = change.parameter as usize;
             // Said twice in one step, the last word counts; so there are never more than there are parameters.
             wanted.retain(|w| w.0 != p);
-            match self.objection(p, change.value) {
+            match self
+                .objection(p, change.value)
+                .or_else(|| self.buries(p, change.value))
+            {
                 Some(reason) => self.refuse(p, reason),
                 None if self.parameters[p].value == change.value => {}
                 None => wanted.push((p, change.value)),
@@ -519,12 +571,34 @@ impl Simulation {
         parameter.objection(value)
     }
 
+    /// Why a ground can't come up to a height, m: it lifts what is below it within one substep, and would throw it.
+    fn buries(&self, p: usize, height: f64) -> Option<String> {
+        let Some(Subject::Single(_, Touches::Ground(t))) = self.subjects.get(p) else {
+            return None;
+        };
+        let matter = self.model.tissues[*t].matter;
+        let masses = self.model.net(matter)?.masses();
+        let places = &self.state.nodes[matter.index()].position;
+        let heights = places.iter().map(|p| p.y).enumerate();
+        let lowest = heights
+            .filter(|(i, _)| masses.can_rise(*i))
+            .map(|(_, y)| y)
+            .fold(f64::INFINITY, f64::min);
+        (lowest < height).then(|| format!("its lowest free node is at {lowest} m now"))
+    }
+
     /// Gives parameters their values, all or none; the values are within range.
     pub(crate) fn assume(&mut self, values: &[(usize, f64)]) -> Result<(), String> {
-        let mut materials: Vec<(usize, MaterialSpec)> = Vec::new();
+        let mut wish = Wish::default();
         for (p, value) in values {
-            let Subject::Material(t, k) = self.subjects[*p] else {
-                continue;
+            let materials = &mut wish.materials;
+            let (t, k) = match self.subjects[*p] {
+                Subject::Material(t, k) => (t, k),
+                Subject::Single(k, touches) => {
+                    wish.singles.push((k, *value, touches));
+                    continue;
+                }
+                _ => continue,
             };
             let place = match materials.iter().position(|m| m.0 == t) {
                 Some(place) => place,
@@ -538,10 +612,10 @@ impl Simulation {
             };
             write(&mut materials[place].1, k, *value);
         }
-        if !materials.is_empty() {
-            self.model.remake(&materials)?;
+        if !(wish.materials.is_empty() && wish.singles.is_empty()) {
+            self.model.remake(&wish)?;
             for (group, connected) in self.groups.iter_mut().zip(&self.model.groups) {
-                group.set_bounds(&connected.bounds);
+                group.renew(&self.model, &connected.bounds);
             }
             self.longest = self.model.longest_step();
             // The nets are new and know nothing of grips.
@@ -560,7 +634,7 @@ impl Simulation {
                 Subject::SlowMotion => self.model.slow_motion = *value,
                 Subject::GripForce(t) => self.model.tools[t].grasper.grip_force = *value,
                 Subject::Speed(t) => self.model.tools[t].grasper.speed = *value,
-                Subject::Material(..) => {}
+                Subject::Material(..) | Subject::Single(..) => {}
             }
             self.parameters[*p].value = *value;
         }

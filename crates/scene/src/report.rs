@@ -112,6 +112,8 @@ pub struct StepReport {
     pub timings: Timings,
     /// Substeps of the group that needed most.
     pub substeps: u32,
+    /// By how many the state of some group asked for more than are ever taken; 0 if none did. Beyond that nothing is promised.
+    pub substeps_short: u32,
     /// Substeps that were halved because their joints could not be solved.
     pub halvings: u32,
     /// Points at which bodies struck each other and sprang back.

@@ -467,6 +467,7 @@ impl Simulation {
         }
         let report = &mut self.report;
         report.substeps = 0;
+        report.substeps_short = 0;
         report.halvings = 0;
         report.blows = 0;
         report.contacts = 0;
@@ -475,6 +476,7 @@ impl Simulation {
         report.correct = report.aim;
         for group in &self.groups {
             report.substeps = report.substeps.max(group.substep_count());
+            report.substeps_short = report.substeps_short.max(group.substeps_short());
             report.contacts += group.contacts();
             for (all, one) in [
                 (&mut report.aim, &group.aim),

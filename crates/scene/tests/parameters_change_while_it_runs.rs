@@ -99,7 +99,8 @@ fn every_number_of_the_scene_is_listed_with_its_range() {
     let of = |group: &str| list.iter().filter(|p| p.group == group).count();
     assert_eq!(of("world"), 4);
     // A sheet has no central nodes, an organ one, a pipe many.
-    assert_eq!((of("sheet"), of("organ"), of("pipe")), (15, 19, 22));
+    assert_eq!((of("sheet"), of("organ"), of("pipe")), (18, 23, 26));
+    assert_eq!(of("couple 0"), 1);
     assert_eq!(of("grasper"), 2);
     assert_eq!(value(&simulation, "sheet", "stiffness"), 40.0);
     assert_eq!(value(&simulation, "pipe", "gravity"), 1.0);

@@ -30,6 +30,15 @@ pub struct Global {
     pub drive: Option<(Signal, Drive)>,
 }
 
+/// How an element answers as it is now.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Present {
+    /// Along or across it, whichever is more: N/m of a spring, N·s/m of a damper.
+    pub slope: f64,
+    /// Step in which its ends stay near, s.
+    pub step: f64,
+}
+
 /// The matter that global elements look at: all of it by name, the shares of the state, and where each one's is.
 pub struct Sight<'a, F: Fn(MatterId) -> &'a dyn Matter> {
     /// A matter by its name.
@@ -149,6 +158,45 @@ impl Global {
         match self.law.input {
             Input::Velocity => self.law.damping(),
             Input::Distance => self.law.spring_slope(self.rest_length, longest, bias),
+        }
+    }
+
+    /// Its slope as it is now, within the part `near` of its length or speed to either side, and the step in which its ends do not move
+    /// farther than that against each other (KB9).
+    pub fn present<'a, F: Fn(MatterId) -> &'a dyn Matter>(
+        &self,
+        sight: &Sight<'a, F>,
+        nodes: &[Nodes],
+        time: f64,
+        near: f64,
+    ) -> Present {
+        let [(a, v), (b, w)] = [0, 1].map(|k| sight.see(&self.ends[k], nodes));
+        let speed = (v - w).length();
+        match self.law.input {
+            Input::Distance => {
+                let (rest, bias) = self.driven(time);
+                let length = a.distance(b);
+                let near = near * length.max(rest).max(1e-6);
+                let tension = |more: f64| self.law.tension(length - rest + more) + bias;
+                let (short, now, long) = (tension(-near), tension(0.0), tension(near));
+                let slope = ((long - now) / near).max((now - short) / near);
+                // Across its line a spring under tension holds like a string.
+                let across = long / length.max(1e-6);
+                Present {
+                    slope: slope.max(across).max(0.0),
+                    step: near / speed.max(1e-12),
+                }
+            }
+            Input::Velocity => {
+                // Slower than a millimetre a second nothing is told apart.
+                let fast = speed + near * speed.max(1e-3);
+                let slope = (self.law.tension(fast) - self.law.tension(speed)) / (fast - speed);
+                let across = self.law.tension(fast) / fast;
+                Present {
+                    slope: slope.max(across).max(0.0),
+                    step: f64::INFINITY,
+                }
+            }
         }
     }
 

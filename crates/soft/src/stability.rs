@@ -18,14 +18,21 @@ use crate::{
     Global, Hyper, Net, element,
     global::{End, Sight},
 };
-use glam::DVec3;
+use glam::{DQuat, DVec3};
 use trocar_dynamics::{
-    Field, Integrator, Matter, Nodes, Point, Stages, anchor::Support, integrator::Mode,
+    Field, Integrator, Lock, Matter, MatterId, Nodes, Stages, anchor::Support, integrator::Mode,
 };
 use trocar_math::rotation;
 
 /// For how long a group is tried, s.
 const TRIAL: f64 = 4.0;
+
+/// What grows in steps so many times shorter than the guess grows in any.
+const SHORTER: usize = 64;
+
+/// The speed it is disturbed with, m/s: so slow that nodes move by less than a thousandth of any cell, and a million times faster than rounding
+/// lets them tremble.
+const SMALL: f64 = 1e-7;
 
 /// Bounds on the substep of a group of coupled nets, s.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -40,6 +47,40 @@ pub struct StepBounds {
     /// True if the nets swing up by themselves at any step: their fathers are damped so much more than their children
     /// that they answer too late. No step is short enough then.
     pub flutters: bool,
+    /// True if a net with fathers may gain energy by itself when it is far from how it was built, at any step; see [`is_lively`].
+    pub lively: bool,
+}
+
+/// True if motion far from rest may feed on itself, because fathers do not carry their children as mechanics would.
+///
+/// A father of mass M (with all it carries) moves by M V̇ = Σ (dᵢ uᵢ − fᵢ) and its children by mᵢ u̇ᵢ = fᵢ + … − dᵢ uᵢ, where fᵢ is shape memory and uᵢ is relative
+/// to the father (K48, K49). The inertial force −mᵢ V̇ on the children is left out, so that the true energy changes by
+///
+/// ```text
+/// Ė = V̇ · Σ mᵢ uᵢ − Σ dᵢ uᵢ² = (1/M) (Σ dᵢ uᵢ) · (Σ mᵢ uᵢ) − (1/M) (Σ fᵢ) · (Σ mᵢ uᵢ) − Σ dᵢ uᵢ²
+/// ```
+///
+/// The first term is less than the last where damping goes with mass. The second is the rate of κ |Σ mᵢ sᵢ|²/2M, which is less than the energy of the
+/// memory, if fᵢ = −κ mᵢ sᵢ: linear memory in proportion to mass, as organs and pipes have it unless single nodes are edited. Otherwise it may
+/// feed a swing, and what is pushed far enough from rest swings up.
+pub fn is_lively(net: &Net) -> bool {
+    let masses = net.masses();
+    let mut ratios: Vec<Option<f64>> = vec![None; masses.frames()];
+    (0..masses.len()).any(|i| {
+        let Some(father) = masses.father(i) else {
+            return false;
+        };
+        if net.memory(i) > 0.0 && net.memory_base() == element::Base::Quadratic {
+            return true;
+        }
+        // Locked children pull at their father as the world does.
+        if masses.lock(i) == Lock::Fixed {
+            return false;
+        }
+        let ratio = net.memory(i) / masses.mass()[i];
+        let first = *ratios[father].get_or_insert(ratio);
+        (ratio - first).abs() > 1e-6 * first.max(ratio)
+    })
 }
 
 /// The exact bound of one mode, s; infinite if nothing can excite it. `mass` kg, `stiffness` N/m.
@@ -91,10 +132,18 @@ fn node_stiffness(net: &Net) -> Vec<f64> {
     sum
 }
 
+/// What coupled nets, and elements that lead to other things, add to a node.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Added {
+    /// N/m.
+    pub stiffness: f64,
+    /// Of dampers, N·s/m.
+    pub drag: f64,
+}
+
 /// A bound for every configuration: a row of the stiffness matrix can't sum to more than twice the
-/// springs at its node, nor one of the dampers to more than twice theirs (Gershgorin). `extra` is
-/// stiffness that coupled nets add to a node, N/m.
-pub fn safe_step(net: &Net, extra: &dyn Fn(usize) -> f64) -> f64 {
+/// springs at its node, nor one of the dampers to more than twice theirs (Gershgorin). `extra` is what is added to a node.
+pub fn safe_step(net: &Net, extra: &dyn Fn(usize) -> Added) -> f64 {
     let masses = net.masses();
     let mut damping = masses.damping().to_vec();
     for (ends, input, damper) in net.slopes() {
@@ -106,15 +155,17 @@ pub fn safe_step(net: &Net, extra: &dyn Fn(usize) -> f64) -> f64 {
     let stiffness = node_stiffness(net);
     let integrator = masses.integrator();
     (0..masses.len()).fold(f64::INFINITY, |bound, i| {
-        let stiffness = 2.0 * (stiffness[i] + extra(i));
+        let extra = extra(i);
+        let stiffness = 2.0 * (stiffness[i] + extra.stiffness);
+        let damping = damping[i] - 2.0 * extra.drag;
         let mass = masses.mass()[i];
         bound.min(if integrator == Integrator::Mesd {
-            critical_step(mass, damping[i], stiffness)
+            critical_step(mass, damping, stiffness)
         } else {
             integrator.critical_step(&Mode {
                 mass,
                 damping: masses.damping()[i],
-                drag: masses.damping()[i] - damping[i],
+                drag: masses.damping()[i] - damping,
                 stiffness,
             })
         })
@@ -140,46 +191,116 @@ pub fn bounds(nets: &[&Net], hypers: &[Hyper]) -> StepBounds {
 
 /// [`bounds`] of nets that `globals` join as well, to each other and to fixed points.
 pub fn bounds_with(nets: &[&Net], hypers: &[Hyper], globals: &[Global]) -> StepBounds {
-    let stiffness: Vec<Vec<f64>> = nets.iter().map(|net| node_stiffness(net)).collect();
-    let extra = |net: usize, node: usize| -> f64 {
-        hypers
-            .iter()
-            .filter(|h| (h.master.0.index(), h.master.1 as usize) == (net, node))
-            .map(|h| h.factor * stiffness[h.slave.0.index()][h.slave.1 as usize])
-            .sum()
-    };
-    let joined = |net: usize, node: usize| -> f64 {
-        let ends = globals.iter().flat_map(|g| g.ends.map(|end| (g, end)));
-        ends.filter_map(|(g, end)| match end {
-            End::On(anchor) if anchor.matter.index() == net => Some((g, Support::of(&anchor))),
-            _ => None,
-        })
-        .flat_map(|(g, support)| {
-            let ours = |p: &&(trocar_dynamics::MatterId, Point, f64)| p.1.node as usize == node;
-            let weight: f64 = support.parts().iter().filter(ours).map(|p| p.2).sum();
-            // Dampers are judged by the exact bound.
-            let spring = g.law.input == element::Input::Distance;
-            (spring && weight != 0.0).then(|| weight.abs() * g.slope())
-        })
-        .sum()
-    };
-    let extra = |net: usize, node: usize| extra(net, node) + joined(net, node);
+    let added = added(nets, hypers, globals);
     let (exact, flutters) = Probe::new(nets, hypers, globals).exact_step();
     let safe = nets
         .iter()
-        .enumerate()
-        .map(|(n, net)| safe_step(net, &|i| extra(n, i)))
+        .zip(&added)
+        .map(|(net, added)| safe_step(net, &|i| added[i]))
         .fold(f64::INFINITY, f64::min);
     StepBounds {
         exact,
-        // The rows of fathers, which carry others, are judged by the exact bound. A scheme that swings up a node left
-        // alone swings up the net, too.
-        safe: safe.min(0.9 * exact),
+        // The rows of fathers, which carry others, are judged as a whole: at rest, and as stiff as they can become. A scheme that swings up a
+        // node left alone swings up the net, too.
+        safe: safe
+            .min(0.9 * exact)
+            .min(stiffest_step(nets, hypers, globals)),
         kuhn: nets
             .iter()
             .map(|net| kuhn_bound(net))
             .fold(f64::INFINITY, f64::min),
         flutters: flutters || safe == 0.0,
+        lively: nets.iter().any(|net| is_lively(net)),
+    }
+}
+
+/// For every node of every net what copies of it and elements to other things add.
+fn added(nets: &[&Net], hypers: &[Hyper], globals: &[Global]) -> Vec<Vec<Added>> {
+    let mut added: Vec<Vec<Added>> = nets
+        .iter()
+        .map(|net| vec![Added::default(); net.masses().len()])
+        .collect();
+    for g in globals {
+        for end in &g.ends {
+            let End::On(anchor) = end else { continue };
+            for (matter, at, weight) in Support::of(anchor).parts() {
+                let node = added
+                    .get_mut(matter.index())
+                    .and_then(|net| net.get_mut(at.node as usize));
+                let Some(node) = node else { continue };
+                match g.law.input {
+                    element::Input::Distance => node.stiffness += weight.abs() * g.slope(),
+                    element::Input::Velocity => node.drag += weight.abs() * g.slope(),
+                }
+            }
+        }
+    }
+    // A copy hands on all it feels.
+    for h in hypers {
+        let ((net, node), (from, copy)) = (h.master, h.slave);
+        let slave = nets[from.index()];
+        let own = node_stiffness(slave)[copy as usize];
+        let dampers = slave
+            .slopes()
+            .filter(|(ends, input, _)| *input == element::Input::Velocity && ends.contains(&copy));
+        let drag: f64 = dampers.map(|x| x.2).sum();
+        let more = added[from.index()][copy as usize];
+        let to = &mut added[net.index()][node as usize];
+        to.stiffness += h.factor * (own + more.stiffness);
+        to.drag += h.factor * (drag + more.drag);
+    }
+    added
+}
+
+/// The bound of nets with fathers as stiff as they can become, s; infinite if there are no fathers.
+///
+/// Rows of a father's children tell nothing of the father, and the exact bound only tells of rest. So every element is replaced by a linear one of
+/// its greatest slope that acts alike along and across (a spring of no length). As quadratic forms these are above the elements in any
+/// configuration. What grows at any step then is no reason to refuse: no configuration is as stiff everywhere at once.
+fn stiffest_step(nets: &[&Net], hypers: &[Hyper], globals: &[Global]) -> f64 {
+    if nets.iter().all(|net| net.masses().frames() == 0) {
+        return f64::INFINITY;
+    }
+    let linear = |law: element::Law, slope: f64| match law.input {
+        element::Input::Distance => element::Law::spring(slope),
+        element::Input::Velocity => element::Law::damper(slope),
+    };
+    let stiff: Option<Vec<Net>> = nets
+        .iter()
+        .map(|net| {
+            let slopes: Vec<f64> = net.slopes().map(|x| x.2).collect();
+            let mut stiff = (*net).clone();
+            let changed = stiff.change(|parts| {
+                for (e, slope) in parts.elements.iter_mut().zip(slopes) {
+                    e.law = linear(e.law, slope);
+                    e.rest_length = 0.0;
+                }
+                parts.actives.clear();
+                if parts.memory_base == element::Base::Quadratic {
+                    parts.memory_base = element::Base::Linear;
+                    let memory = parts.memory.iter_mut();
+                    memory.for_each(|m| *m *= 2.0 * element::LEAST_REACH);
+                }
+            });
+            changed.ok().map(|()| stiff)
+        })
+        .collect();
+    let Some(stiff) = stiff else {
+        return f64::INFINITY;
+    };
+    let stiff: Vec<&Net> = stiff.iter().collect();
+    let globals: Vec<Global> = globals
+        .iter()
+        .map(|g| Global {
+            law: linear(g.law, g.slope()),
+            rest_length: 0.0,
+            drive: None,
+            ends: g.ends,
+        })
+        .collect();
+    match Probe::new(&stiff, hypers, &globals).exact_step() {
+        (_, true) => f64::INFINITY,
+        (step, false) => step,
     }
 }
 
@@ -198,16 +319,17 @@ pub struct Gauge {
 }
 
 impl Gauge {
-    /// The bound of coupled nets at `time` s, s. `net` gives the net of each of `nodes`, none for other matter; `slot` says where a matter's
-    /// share is.
-    pub fn bound<'a>(
+    /// The bound of coupled nets at `time` s, s. `net` gives the net of each of `nodes`, none for other matter; `sight` says where a matter's
+    /// share is. Elements between different things count at their ends on nets, at their lengths now.
+    pub fn bound<'a, 'b, F: Fn(MatterId) -> &'b dyn Matter>(
         &mut self,
         net: &impl Fn(usize) -> Option<&'a Net>,
         nodes: &mut [Nodes],
-        hypers: &[Hyper],
-        slot: &[u32],
+        (hypers, globals): (&[Hyper], &[Global]),
+        sight: &Sight<'b, F>,
         time: f64,
     ) -> f64 {
+        let slot = sight.slot;
         let mut bound = f64::INFINITY;
         self.sums.resize_with(nodes.len(), Vec::new);
         self.drags.resize_with(nodes.len(), Vec::new);
@@ -215,12 +337,31 @@ impl Gauge {
             if let Some(net) = net(k) {
                 bound = bound.min(present_stiffness(net, nodes, time, &mut self.sums[k]));
                 present_drag(net, nodes, &mut self.drags[k]);
+            } else {
+                self.sums[k].clear();
+                self.drags[k].clear();
+            }
+        }
+        for g in globals {
+            let now = g.present(sight, nodes, time, NEAR);
+            bound = bound.min(now.step);
+            let sums = match g.law.input {
+                element::Input::Distance => &mut self.sums,
+                element::Input::Velocity => &mut self.drags,
+            };
+            for end in &g.ends {
+                let End::On(anchor) = end else { continue };
+                for (matter, at, weight) in Support::of(anchor).parts() {
+                    let share = &mut sums[slot[matter.index()] as usize];
+                    if let Some(sum) = share.get_mut(at.node as usize) {
+                        *sum += weight.abs() * now.slope;
+                    }
+                }
             }
         }
         for h in hypers {
-            let at = |(matter, node): (trocar_dynamics::MatterId, u32)| {
-                (slot[matter.index()] as usize, node as usize)
-            };
+            let at =
+                |(matter, node): (MatterId, u32)| (slot[matter.index()] as usize, node as usize);
             let ((a, i), (b, j)) = (at(h.master), at(h.slave));
             for sums in [&mut self.sums, &mut self.drags] {
                 let more = sums[b].get(j).map_or(0.0, |k| h.factor * k);
@@ -337,6 +478,37 @@ struct Unknown {
     turns: bool,
     mass: f64,
     damping: f64,
+    /// How freely it moves along the axes of a frame, 0 to 1 (K24).
+    gains: DVec3,
+    axes: DQuat,
+}
+
+/// An axis with the gain b moves by v' = b (m v + h f)/(m + d h), x' = x + h v'. That is stable as long as
+/// h² k ≤ 2 (m + d h)/b + 2 m: as if its mass were m (1 + 1/b)/2 and its damping d/b. A locked axis has neither.
+impl Unknown {
+    /// Mass and damping along the three axes of the lock, each times the square of `x` there; locked axes count for nothing.
+    fn forms(&self, x: DVec3) -> (f64, f64) {
+        let along = self.axes.conjugate() * x;
+        let mut sums = (0.0, 0.0);
+        for (b, x) in self.gains.to_array().into_iter().zip(along.to_array()) {
+            if b > 0.0 {
+                sums.0 += 0.5 * (1.0 + 1.0 / b) * self.mass * x * x;
+                sums.1 += self.damping / b * x * x;
+            }
+        }
+        sums
+    }
+
+    /// (4 M + 2 h D)⁻¹ `pushed`.
+    fn yields(&self, pushed: DVec3, h: f64) -> DVec3 {
+        let along = self.axes.conjugate() * pushed;
+        let (m, d) = (self.mass, self.damping);
+        let moved = self
+            .gains
+            .to_array()
+            .map(|b| b / (2.0 * (m + d * h) + 2.0 * b * m));
+        self.axes * (along * DVec3::from_array(moved))
+    }
 }
 
 impl<'a> Probe<'a> {
@@ -348,15 +520,21 @@ impl<'a> Probe<'a> {
                 let slave = hypers
                     .iter()
                     .any(|h| (h.slave.0.index(), h.slave.1 as usize) == (n, i));
-                if slave || masses.lock(i) == trocar_dynamics::Lock::Fixed {
+                if slave || masses.lock(i) == Lock::Fixed {
                     continue;
                 }
+                let (gains, axes) = match masses.lock(i) {
+                    Lock::Axes(gains, axes) => (gains, axes),
+                    _ => (DVec3::ONE, DQuat::IDENTITY),
+                };
                 unknowns.push(Unknown {
                     net: n,
                     node: i,
                     turns: false,
                     mass: masses.mass()[i],
                     damping: masses.damping()[i],
+                    gains,
+                    axes,
                 });
                 if let Some(rigid) = masses.rigid().get(i)
                     && let Some(inertia) = rigid.inertia
@@ -368,6 +546,8 @@ impl<'a> Probe<'a> {
                         // The least moment about any axis is the strictest.
                         mass: inertia.min_element(),
                         damping: rigid.damping,
+                        gains: DVec3::ONE,
+                        axes: DQuat::IDENTITY,
                     });
                 }
             }
@@ -391,15 +571,23 @@ impl<'a> Probe<'a> {
     /// The stiffest mode gives a bound; whether it is the right one is then tried. Fathers feel their
     /// children's memory but not what pulls at the children, so the matrix of a net with fathers is not
     /// symmetric, and a swinging mode may be the first to grow. Also says whether one grows at any step.
+    ///
+    /// Without fathers nothing swings up by itself. What grows at any step all the same gives way to a load that it was built
+    /// under, as a column does that buckles; it finds another shape, and the stiffest mode is what bounds the step.
     fn exact_step(&mut self) -> (f64, bool) {
         let mode = self.critical_step();
+        let fathers = self.nets.iter().any(|net| net.masses().frames() > 0);
         let schemes = self.nets.iter().map(|net| net.masses().integrator());
         if let Some(guess) = schemes
             .filter(|i| *i != Integrator::Mesd)
             .map(|i| i.critical_step(&self.stiffest))
             .reduce(f64::min)
         {
-            return self.searched_step(guess.min(mode).min(1.0));
+            let guess = guess.min(mode).min(1.0);
+            return match self.searched_step(guess) {
+                (_, true) if !fathers => (guess, false),
+                found => found,
+            };
         }
         // A system that nothing excites is stable; a second is longer than any step.
         let high = if mode.is_finite() { mode } else { 1.0 };
@@ -412,9 +600,8 @@ impl<'a> Probe<'a> {
             return (mode, false);
         }
         // What the step causes goes away with it; what goes on growing is in the nets.
-        let short = trial / 8.0;
-        if !large && self.grows(short, (8 * steps(trial)).min(most)) {
-            return (mode, true);
+        if !large && self.grows(trial / 8.0, (8 * steps(trial)).min(most)) {
+            return (mode, fathers);
         }
         let (mut low, mut high) = (0.0, high);
         while high - low > 2e-3 * high {
@@ -434,15 +621,17 @@ impl<'a> Probe<'a> {
         let steps = if large { 150 } else { 2400 };
         let (mut low, mut high) = (0.0, guess.max(1e-5));
         if self.grows(high, steps) {
-            // What the step causes goes away with it.
-            let mut short = high;
+            // What the step causes goes away with it. Short steps need many, or they would end before anything has swung.
+            let (least, most) = (high / SHORTER as f64, if large { 150 } else { 20_000 });
+            let (mut short, mut more) = (high, steps);
             while low == 0.0 {
                 short *= 0.5;
-                if short < 1e-6 {
+                more = (2 * more).min(most);
+                if short < least {
                     // It does so at any step.
                     return (short, true);
                 }
-                if self.grows(short, steps) {
+                if self.grows(short, more) {
                     high = short;
                 } else {
                     low = short;
@@ -469,7 +658,17 @@ impl<'a> Probe<'a> {
     }
 
     /// True if a small disturbance grows in `steps` substeps of `h` under the scheme itself.
+    ///
+    /// What floats freely drifts and turns evenly, and what was built under tension is then drawn aside more and more: that grows with a power of time,
+    /// by the same factor in twice as many substeps. What swings up grows by the square of it.
     fn grows(&mut self, h: f64, steps: usize) -> bool {
+        let once = self.growth(h, steps);
+        once > 1.2 && (once.is_infinite() || self.growth(h, 2 * steps) > once * once.sqrt())
+    }
+
+    /// By what factor a small disturbance grows from the second quarter of `steps` substeps of `h` to the last; infinite if beyond all
+    /// measure, 0 if it has died away.
+    fn growth(&mut self, h: f64, steps: usize) -> f64 {
         let field = Field {
             time: 0.0,
             gravity: DVec3::ZERO,
@@ -482,7 +681,7 @@ impl<'a> Probe<'a> {
         // A net that was built under tension, or is driven, would move off; only what comes of the disturbance counts.
         let globals = self.globals;
         let sight = Sight {
-            matter: |m: trocar_dynamics::MatterId| nets[m.index()] as &dyn Matter,
+            matter: |m: MatterId| nets[m.index()] as &dyn Matter,
             slot: &slot,
         };
         for (net, nodes) in nets.iter().zip(&mut self.work) {
@@ -503,17 +702,17 @@ impl<'a> Probe<'a> {
             } else {
                 &mut nodes.velocity
             };
-            list[u.node] = rough(i) * 1e-9;
+            list[u.node] = rough(i) * SMALL;
             // What has no mass forgets how it moved, so it is disturbed where it is.
             let without_mass = matches!(
                 nets[u.net].masses().integrator(),
                 Integrator::QuasiDynamic(_)
             );
             if without_mass && u.turns {
-                let turn = rotation::from_scaled_axis(rough(i) * 1e-9);
+                let turn = rotation::from_scaled_axis(rough(i) * 1e-2 * SMALL);
                 nodes.orientation[u.node] = turn * nodes.orientation[u.node];
             } else if without_mass {
-                nodes.position[u.node] += rough(i) * 1e-9;
+                nodes.position[u.node] += rough(i) * 1e-2 * SMALL;
             }
         }
         // Drifting as a whole is no growth, so speeds are compared, not places; and their greatest
@@ -539,23 +738,23 @@ impl<'a> Probe<'a> {
                     hypers.iter().for_each(|x| x.give_back(work, &slot));
                 },
                 |work| {
-                    let masses = |m: trocar_dynamics::MatterId| nets[m.index()].masses();
+                    let masses = |m: MatterId| nets[m.index()].masses();
                     hypers.iter().for_each(|x| x.copy(masses, work, &slot));
                 },
             );
             for (net, nodes) in nets.iter().zip(&mut self.work) {
                 net.plan(nodes, h);
                 if !net.advance(nodes, h) {
-                    return true;
+                    return f64::INFINITY;
                 }
             }
-            let masses = |m: trocar_dynamics::MatterId| nets[m.index()].masses();
+            let masses = |m: MatterId| nets[m.index()].masses();
             self.hypers
                 .iter()
                 .for_each(|x| x.copy(masses, &mut self.work, &slot));
             let speed = self.speed();
-            if speed > 1e-3 {
-                return true;
+            if speed > 1e5 * SMALL {
+                return f64::INFINITY;
             }
             match 4 * step / steps {
                 1 => early = early.max(speed),
@@ -564,7 +763,11 @@ impl<'a> Probe<'a> {
             }
         }
         // What has come to rest to rounding does not grow.
-        late > 1.2 * early && late > 1e-13
+        if late > 1e-5 * SMALL {
+            late / early.max(1e-300)
+        } else {
+            0.0
+        }
     }
 
     fn speed(&self) -> f64 {
@@ -614,7 +817,7 @@ impl<'a> Probe<'a> {
         }
         let slot: Vec<u32> = (0..nets.len() as u32).collect();
         let sight = Sight {
-            matter: |m: trocar_dynamics::MatterId| nets[m.index()] as &dyn Matter,
+            matter: |m: MatterId| nets[m.index()] as &dyn Matter,
             slot: &slot,
         };
         for g in self.globals {
@@ -657,7 +860,10 @@ impl<'a> Probe<'a> {
         // Small against any cell, large against rounding.
         const SCALE: f64 = 1e-7;
         // Any start will do that is not orthogonal to the stiffest mode; this one is rough.
-        let mut x: Vec<DVec3> = (0..self.unknowns.len()).map(rough).collect();
+        let start = self.unknowns.iter().enumerate();
+        let mut x: Vec<DVec3> = start
+            .map(|(i, u)| u.yields(rough(i), 0.0) * u.mass)
+            .collect();
         let damped = self.nets.iter().any(|net| {
             net.elements()
                 .any(|e| e.law.input == element::Input::Velocity)
@@ -680,9 +886,10 @@ impl<'a> Probe<'a> {
             };
             let (mut mass, mut damping, mut own, mut stiffness) = (0.0, 0.0, 0.0, 0.0);
             for (i, u) in self.unknowns.iter().enumerate() {
-                mass += u.mass * x[i].length_squared();
-                own += u.damping * x[i].length_squared();
-                damping += u.damping * x[i].length_squared() - x[i].dot(drag[i]);
+                let (heavy, damped) = u.forms(x[i]);
+                mass += heavy;
+                own += damped;
+                damping += damped - x[i].dot(drag[i]);
                 stiffness += x[i].dot(pull[i]);
             }
             self.stiffest = Mode {
@@ -702,7 +909,7 @@ impl<'a> Probe<'a> {
             }
             for (i, u) in self.unknowns.iter().enumerate() {
                 let pushed = pull[i] * (step * step) + drag[i] * (2.0 * step);
-                x[i] = pushed / (4.0 * u.mass + 2.0 * step * u.damping);
+                x[i] = u.yields(pushed, step);
             }
             let size = x.iter().map(|x| x.length_squared()).sum::<f64>().sqrt();
             if size == 0.0 || !size.is_finite() {
@@ -731,12 +938,18 @@ fn place(net: &Net, nodes: &mut Nodes, shift: &[DVec3], turn: &[DVec3]) {
     for i in 0..masses.len() {
         let own = rest.position[i] + shift[i];
         let father = masses.father(i);
-        nodes.position[i] = match father {
-            _ if masses.lock(i) == trocar_dynamics::Lock::Fixed => rest.position[i],
-            None => own,
-            Some(f) => {
-                let turned = nodes.orientation[f] * rest.orientation[f].conjugate();
-                nodes.position[f] + turned * (own - rest.position[f])
+        let carried = |own: DVec3, f: usize| {
+            let turned = nodes.orientation[f] * rest.orientation[f].conjugate();
+            nodes.position[f] + turned * (own - rest.position[f])
+        };
+        nodes.position[i] = match (father, masses.lock(i)) {
+            (_, Lock::Fixed) => rest.position[i],
+            (None, _) => own,
+            (Some(f), Lock::Free) => carried(own, f),
+            // Its own shift has been locked already; what carries it is held back as well.
+            (Some(f), Lock::Axes(gains, axes)) => {
+                let along = axes.conjugate() * (carried(rest.position[i], f) - rest.position[i]);
+                own + axes * (gains * along)
             }
         };
         if i < rest.frames() {

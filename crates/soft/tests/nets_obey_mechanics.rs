@@ -6,8 +6,12 @@ mod common;
 
 use common::{MATERIAL, REST, boxed, noise, organ, pipe, shaken, sheet, step};
 use glam::{DMat3, DVec3};
-use trocar_dynamics::{Field, Lock, MassNode, Matter, MatterId, Nodes, Point};
-use trocar_soft::{Base, Element, Hyper, Law, Material, Net, NetParts, NodeFlags, hyper};
+use trocar_dynamics::{Anchor, Field, Lock, MassNode, Matter, MatterId, Nodes, Point};
+use trocar_soft::{
+    Base, Element, Global, Hyper, Law, Material, Net, NetParts, NodeFlags,
+    global::{End, Sight},
+    hyper,
+};
 
 fn points(points: &[DVec3], nodes: Vec<MassNode>, elements: Vec<Element>) -> Net {
     Net::new(NetParts {
@@ -592,7 +596,12 @@ fn the_present_bound_counts_dampers_at_the_speeds_they_have() {
     let mut moving = [net.rest().clone()];
     moving[0].velocity = vec![DVec3::Z * 2.0, DVec3::Z * -2.0];
     let mut gauge = trocar_soft::stability::Gauge::default();
-    let mut bound = |nodes: &mut [Nodes; 1]| gauge.bound(&|_| Some(&net), nodes, &[], &[0], 0.0);
+    let sight = Sight {
+        matter: |_| &net as &dyn Matter,
+        slot: &[0],
+    };
+    let mut bound =
+        |nodes: &mut [Nodes; 1]| gauge.bound(&|_| Some(&net), nodes, (&[], &[]), &sight, 0.0);
     let (rest, now) = (bound(&mut [net.rest().clone()]), bound(&mut moving));
     assert!(now < 0.01 * rest, "{now} {rest}");
     let speed_after = |h: f64| {
@@ -601,4 +610,36 @@ fn the_present_bound_counts_dampers_at_the_speeds_they_have() {
         nodes[0].velocity[0].length()
     };
     assert!(speed_after(now) < 2.0 && speed_after(4.0 * now) > 2.0);
+}
+
+#[test]
+fn the_present_bound_counts_elements_to_other_things() {
+    // A node of mass m on a quadratic spring k to a fixed point, stretched by s: its slope is 2 k s there.
+    let net = points(&[DVec3::ZERO], vec![MassNode::point(0.001)], Vec::new());
+    let tie = Global {
+        ends: [End::On(Anchor::node(MatterId(0), 0)), End::At(DVec3::X)],
+        rest_length: 0.1,
+        law: Law::spring(50.0).squared(),
+        drive: None,
+    };
+    let mut gauge = trocar_soft::stability::Gauge::default();
+    let sight = Sight {
+        matter: |_| &net as &dyn Matter,
+        slot: &[0],
+    };
+    let mut bound = |at: f64| {
+        let mut nodes = [net.rest().clone()];
+        nodes[0].position[0] = DVec3::X * (1.0 - at);
+        let ties = std::slice::from_ref(&tie);
+        gauge.bound(&|_| Some(&net), &mut nodes, (&[], ties), &sight, 0.0)
+    };
+    let exact = |stretch: f64| 2.0 * (0.001 / (2.0 * 50.0 * stretch)).sqrt();
+    for stretch in [0.1, 0.4, 1.6] {
+        let found = bound(0.1 + stretch);
+        assert!(
+            found < exact(stretch) && found > 0.5 * exact(stretch),
+            "{stretch}: {found}, exact {}",
+            exact(stretch)
+        );
+    }
 }

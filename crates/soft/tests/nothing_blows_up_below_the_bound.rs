@@ -1,14 +1,18 @@
-//! Ten thousand nets at random, each pushed about at random, at steps below their bound: every number stays one, and what was
-//! pushed stays near (K8, K69). The nets are small, so that there can be many.
+//! Ten thousand nets at random, by every integrator, some with fathers, some tied by elements to fixed points, each pushed about at random at steps
+//! below their bound: every number stays one, and what was pushed stays near (K8, K69). The nets are small, so that there can be many.
+//! None is left out: of two thirds at least of those that are refused, the matrix of one substep must have a growing mode at a short step, too.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail")]
 
 use glam::{DQuat, DVec3};
-use trocar_dynamics::{Field, Lock, MassNode, Matter, Rigid};
-use trocar_math::{Pose, real};
+use trocar_dynamics::{
+    Anchor, Field, Integrator, Lock, MassNode, Matter, MatterId, Nodes, Rigid, Stages,
+};
+use trocar_math::{Pose, real, rotation};
 use trocar_soft::{
-    Active, Base, Drive, Element, Law, Net, NetParts, NodeFlags, Pieces, Plastic, Signal,
+    Active, Base, Drive, Element, Global, Law, Net, NetParts, NodeFlags, Pieces, Plastic, Signal,
     element::Input,
+    global::{End, Sight},
     net::{Bend, Torsion},
     stability,
 };
@@ -96,10 +100,12 @@ fn net(dice: &mut Dice) -> Made {
     let (points, cell) = (4 + dice.below(5), dice.scale(2e-3, 3e-2));
     let stiff = dice.scale(0.1, 300.0);
     let mass = dice.scale(1e-4, 1e-2);
-    let father = dice.once_in(30);
+    let father = dice.once_in(32);
     let frames = usize::from(father);
+    // As primitives have it: linear and the same for all.
+    let even_memory = dice.once_in(2);
     let mut parts = NetParts {
-        memory_base: if dice.once_in(4) {
+        memory_base: if dice.once_in(4) && !(father && even_memory) {
             Base::Quadratic
         } else {
             Base::Linear
@@ -113,9 +119,10 @@ fn net(dice: &mut Dice) -> Made {
     // Enough damping that what is excited dies away: a tenth of the critical one and more.
     let damping = dice.scale(0.1, 2.0) * (mass * stiff).sqrt();
     if father {
-        // In the middle of what it carries.
+        // In the middle of what it carries, or at one end.
         let middle = DVec3::new(0.5 * (points - 1) as f64, 0.5, 0.0) * cell;
-        parts.frames.push(Pose::new(middle, DQuat::IDENTITY));
+        let place = middle * f64::from(u8::from(dice.once_in(2)));
+        parts.frames.push(Pose::new(place, DQuat::IDENTITY));
         parts.nodes.push(MassNode {
             damping,
             rigid: Some(Rigid {
@@ -142,9 +149,14 @@ fn net(dice: &mut Dice) -> Made {
             father: father.then_some(0),
             ..MassNode::point(mass)
         });
+        let even = if father && even_memory {
+            0.5
+        } else {
+            dice.next()
+        };
         let constant = match parts.memory_base {
-            Base::Linear => stiff * dice.next(),
-            Base::Quadratic => stiff * dice.next() / cell,
+            Base::Linear => stiff * even,
+            Base::Quadratic => stiff * even / cell,
         };
         parts.memory.push(constant);
     }
@@ -193,8 +205,38 @@ fn net(dice: &mut Dice) -> Made {
         });
     }
     drive(dice, &mut parts, stiff * cell);
+    if dice.once_in(2) {
+        parts.integrator = Integrator::ALL[dice.below(Integrator::ALL.len())];
+    }
+    let mut globals = Vec::new();
+    if dice.once_in(32) {
+        for _ in 0..=dice.below(2) {
+            let node = dice.below(frames + points);
+            let at = match node.checked_sub(frames) {
+                Some(point) => parts.points[point],
+                None => parts.frames[node].position,
+            };
+            let law = if dice.once_in(2) {
+                Law::damper(dice.scale(0.1, 10.0) * damping)
+            } else {
+                Law {
+                    plastic: None,
+                    ..law(dice, stiff, cell)
+                }
+            };
+            let to = at + dice.vector(2.0 * cell);
+            let spring = law.input == Input::Distance;
+            globals.push(Global {
+                ends: [End::On(Anchor::node(MatterId(0), node as u32)), End::At(to)],
+                rest_length: if spring { at.distance(to) } else { 0.0 },
+                law,
+                drive: None,
+            });
+        }
+    }
     Made {
         parts,
+        globals,
         cell,
         stiff,
         mass,
@@ -204,6 +246,8 @@ fn net(dice: &mut Dice) -> Made {
 /// A net at random, and of what size its numbers are.
 struct Made {
     parts: NetParts,
+    /// From its nodes to fixed points.
+    globals: Vec<Global>,
     /// Length of an element, m.
     cell: f64,
     /// Stiffness of a spring, N/m.
@@ -261,75 +305,230 @@ struct Stir {
 }
 
 /// Steps through an excitation and a rest after it. Returns the farthest a node came from where it was built, m.
-fn stirred(net: &Net, dice: &mut Dice, stir: &Stir) -> Result<f64, String> {
-    let mut nodes = net.rest().clone();
-    for v in &mut nodes.velocity {
+fn stirred(net: &Net, globals: &[Global], dice: &mut Dice, stir: &Stir) -> Result<f64, String> {
+    let mut work = [net.rest().clone()];
+    for v in &mut work[0].velocity {
         *v = dice.vector(stir.speed);
     }
+    let mut stages = Stages::default();
+    let sight = Sight {
+        matter: |_| net as &dyn Matter,
+        slot: &[0],
+    };
     let mut most = 0.0_f64;
     for i in 0..120 {
         let time = f64::from(i) * stir.h;
-        net.force(
-            &mut nodes,
-            &Field {
-                time,
-                gravity: DVec3::Y * -9.81,
+        let pushed = (i < 40).then(|| (dice.below(work[0].len()), dice.vector(stir.push)));
+        stages.gather(
+            &|_| Some(net.masses()),
+            &mut work,
+            stir.h,
+            |work, after| {
+                let time = time + after;
+                let gravity = DVec3::Y * -9.81;
+                net.force(&mut work[0], &Field { time, gravity });
+                globals.iter().for_each(|g| g.apply(&sight, work, time));
+                if let Some((at, push)) = pushed {
+                    work[0].force[at] += push;
+                }
             },
+            |_| {},
         );
-        if i < 40 {
-            let at = dice.below(nodes.len());
-            nodes.force[at] += dice.vector(stir.push);
-        }
-        net.plan(&mut nodes, stir.h);
-        if !net.advance(&mut nodes, stir.h) {
+        net.plan(&mut work[0], stir.h);
+        if !net.advance(&mut work[0], stir.h) {
             return Err(format!("left the world in step {i}"));
         }
-        for (now, then) in nodes.position.iter().zip(&net.rest().position) {
+        for (now, then) in work[0].position.iter().zip(&net.rest().position) {
             most = most.max(now.distance(*then));
         }
     }
     Ok(most)
 }
 
-/// The longest step that is promised to be stable; none for a net that is refused because it swings up at any step.
-fn promised(net: &Net) -> Option<f64> {
-    if net.masses().frames() == 0 {
-        return Some(net.stable_step());
+/// The longest step that is promised to be stable, and whether the net is refused because it swings up at any step.
+fn promised(net: &Net, globals: &[Global]) -> (f64, bool) {
+    if net.masses().frames() == 0 && globals.is_empty() {
+        let bound = net.stable_step();
+        return (bound, bound == 0.0);
     }
-    // Fathers are judged by the exact bound of the whole.
-    let bounds = stability::bounds(&[net], &[]);
-    (!bounds.flutters).then_some(bounds.safe)
+    let bounds = stability::bounds_with(&[net], &[], globals);
+    (bounds.safe, bounds.flutters)
 }
 
-#[test]
-fn of_ten_thousand_nets() {
-    let (mut largest, mut refused, mut carried) = ([0.0_f64; 2], 0, 0);
-    for seed in 0..10_000 {
+/// One substep of `h` seconds.
+fn stepped(net: &Net, globals: &[Global], start: &Nodes, h: f64) -> Nodes {
+    let mut work = [start.clone()];
+    let sight = Sight {
+        matter: |_| net as &dyn Matter,
+        slot: &[0],
+    };
+    let evaluate = |work: &mut [Nodes], _: f64| {
+        let (time, gravity) = (0.0, DVec3::ZERO);
+        net.force(&mut work[0], &Field { time, gravity });
+        globals.iter().for_each(|g| g.apply(&sight, work, 0.0));
+    };
+    Stages::default().gather(&|_| Some(net.masses()), &mut work, h, evaluate, |_| {});
+    net.plan(&mut work[0], h);
+    net.advance(&mut work[0], h);
+    let [end] = work;
+    end
+}
+
+/// A state with its number `k` changed: places, velocities, turns, spins.
+fn changed(nodes: &Nodes, k: usize, by: f64) -> Nodes {
+    let mut nodes = nodes.clone();
+    let (count, frames) = (nodes.len(), nodes.frames());
+    let mut along = DVec3::ZERO;
+    along[k % 3] = by;
+    match k / 3 {
+        i if i < count => nodes.position[i] += along,
+        i if i < 2 * count => nodes.velocity[i - count] += along,
+        i if i < 2 * count + frames => {
+            let turned = &mut nodes.orientation[i - 2 * count];
+            *turned = (rotation::from_scaled_axis(along) * *turned).normalize();
+        }
+        i => nodes.spin[i - 2 * count - frames] += along,
+    }
+    nodes
+}
+
+/// The spectral radius of the matrix of one substep about rest: by how much the first mode to grow does so, in each substep.
+fn spectral_radius(net: &Net, globals: &[Global], h: f64) -> f64 {
+    const SMALL: f64 = 1e-7;
+    let rest = net.rest();
+    let n = 6 * (rest.len() + rest.frames());
+    let mut matrix = vec![vec![0.0; n]; n];
+    for k in 0..n {
+        let [ahead, back] =
+            [SMALL, -SMALL].map(|by| stepped(net, globals, &changed(rest, k, by), h));
+        let apart = |a: &[DVec3], b: &[DVec3]| -> Vec<DVec3> {
+            a.iter().zip(b).map(|(a, b)| *a - *b).collect()
+        };
+        let turns = ahead.orientation.iter().zip(&back.orientation);
+        let turns = turns.map(|(a, b)| {
+            let turn = *a * b.conjugate();
+            2.0 * turn.xyz() * turn.w.signum()
+        });
+        let mut column = apart(&ahead.position, &back.position);
+        column.extend(apart(&ahead.velocity, &back.velocity));
+        column.extend(turns);
+        column.extend(apart(&ahead.spin, &back.spin));
+        let column = column.iter().flat_map(|v| v.to_array());
+        for (row, x) in matrix.iter_mut().zip(column) {
+            row[k] = x / (2.0 * SMALL);
+        }
+    }
+    // The norm of a high power, by squaring.
+    let (mut log, mut power) = (0.0, 1.0);
+    for _ in 0..16 {
+        let norm = matrix.iter().flatten().fold(0.0_f64, |m, x| m.max(x.abs()));
+        matrix.iter_mut().flatten().for_each(|x| *x /= norm);
+        log += real::ln(norm) / power;
+        power *= 2.0;
+        let mut square = vec![vec![0.0; n]; n];
+        for (to, from) in square.iter_mut().zip(&matrix) {
+            for (factor, row) in from.iter().zip(&matrix) {
+                to.iter_mut().zip(row).for_each(|(x, y)| *x += factor * y);
+            }
+        }
+        matrix = square;
+    }
+    real::exp(log)
+}
+
+/// Of the nets of some seeds.
+#[derive(Debug, Default)]
+struct Found {
+    /// How many cells nodes came from where they were built: of nets without fathers, and with.
+    largest: [f64; 2],
+    carried: usize,
+    tied: usize,
+    refused: usize,
+    lively: usize,
+    /// Refused ones that do not swing up by their matrix, and its spectral radius.
+    wronged: Vec<String>,
+    wild: Vec<String>,
+}
+
+fn sweep(seeds: std::ops::Range<u64>) {
+    let mut found = Found::default();
+    for seed in seeds {
         let mut dice = Dice(seed);
         let Made {
             parts,
+            globals,
             cell,
             stiff,
             mass,
         } = net(&mut dice);
         let net = Net::new(parts).unwrap_or_else(|e| panic!("net {seed} was refused: {e}"));
-        let Some(bound) = promised(&net) else {
-            refused += 1;
-            continue;
-        };
+        let (bound, refused) = promised(&net, &globals);
         let father = net.masses().frames();
-        carried += father;
+        found.carried += father;
+        found.tied += usize::from(!globals.is_empty());
+        if refused {
+            found.refused += 1;
+            let short = 0.05 * (mass / stiff).sqrt();
+            let growth = spectral_radius(&net, &globals, short);
+            // A tenth of a millionth is a hundred times more than the differences err by.
+            if growth < 1.0 + 1e-7 {
+                let scheme = net.masses().integrator();
+                let bounds = stability::bounds_with(&[&net], &[], &globals);
+                found
+                    .wronged
+                    .push(format!("net {seed} by {scheme:?}: {growth}, {bounds:?}"));
+            }
+            continue;
+        }
+        // What may feed on its own motion far from rest is told so, and is only promised to stay near.
+        let lively = stability::is_lively(&net);
+        found.lively += usize::from(lively);
+        let part = if lively { 0.02 } else { 0.2 };
         let stir = Stir {
-            speed: 0.2 * cell * (stiff / mass).sqrt(),
-            push: 0.2 * stiff * cell,
+            speed: part * cell * (stiff / mass).sqrt(),
+            push: part * stiff * cell,
             h: 0.95 * bound.min(0.1),
         };
-        match stirred(&net, &mut dice, &stir) {
-            Ok(most) => largest[father] = largest[father].max(most / cell),
-            Err(error) => panic!("net {seed}: {error}"),
+        // What hangs on nothing but its father drifts as it was pushed; what blew up would be beyond all of that.
+        match stirred(&net, &globals, &mut dice, &stir) {
+            Ok(most) if most < [10.0, 25.0][father] * cell => {
+                found.largest[father] = found.largest[father].max(most / cell);
+            }
+            other => {
+                let (scheme, tied) = (net.masses().integrator(), globals.len());
+                found.wild.push(format!(
+                    "net {seed} ({scheme:?}, {father} fathers, {tied} ties): {other:?}, cells of {cell}"
+                ));
+            }
         }
     }
-    // What hangs on nothing but its father drifts as it was pushed; what blew up would be beyond all of that.
-    assert!(largest[0] < 10.0 && largest[1] < 25.0, "{largest:?} cells");
-    assert!(carried > 200 && refused < 100, "{carried} {refused}");
+    println!("{found:?}");
+    assert!(found.wild.is_empty(), "{:#?}", found.wild);
+    // A few are refused for nothing: their matrix is neutral, but the trial takes the way they drift for growth.
+    assert!(
+        3 * found.wronged.len() <= found.refused,
+        "{:#?}",
+        found.wronged
+    );
+    assert!(found.carried > 50 && found.tied > 50, "{found:?}");
+}
+
+#[test]
+fn of_the_first_quarter_of_ten_thousand_nets() {
+    sweep(0..2500);
+}
+
+#[test]
+fn of_the_second_quarter() {
+    sweep(2500..5000);
+}
+
+#[test]
+fn of_the_third_quarter() {
+    sweep(5000..7500);
+}
+
+#[test]
+fn of_the_last_quarter() {
+    sweep(7500..10_000);
 }

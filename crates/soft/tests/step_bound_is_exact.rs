@@ -5,8 +5,11 @@
 mod common;
 
 use common::{MATERIAL, REST, organ, pipe, shaken, sheet, step};
-use trocar_dynamics::{Integrator, Matter, MatterId, Nodes};
-use trocar_soft::{Hyper, Material, Net, hyper, stability};
+use glam::{DQuat, DVec3};
+use trocar_dynamics::{Anchor, Integrator, Lock, MassNode, Matter, MatterId, Nodes};
+use trocar_soft::{
+    Element, Global, Hyper, Law, Material, Net, NetParts, NodeFlags, global::End, hyper, stability,
+};
 
 /// How much a small disturbance has grown after many steps.
 fn growth(nets: &[Net], hypers: &[Hyper], h: f64, steps: usize) -> f64 {
@@ -114,6 +117,102 @@ fn of_two_nets_coupled_by_hyper_nodes() {
         hyper::mark(h, MatterId(1), &mut b);
     }
     assert_exact(&[a, b], &hypers, 0.01);
+}
+
+#[test]
+fn of_a_node_that_moves_along_one_axis_only_or_half_freely() {
+    // Two springs of k along x and y; the node can't go along y, and along z it goes half as far as it would.
+    let (m, d, k) = (0.002, 0.05, 40.0);
+    let spring = |nodes| Element {
+        nodes,
+        rest_length: 0.0,
+        law: Law::spring(k),
+    };
+    for (gains, softest) in [
+        (DVec3::new(1.0, 0.0, 0.0), 1.0),
+        (DVec3::new(0.0, 0.0, 0.5), 0.5),
+        (DVec3::new(0.5, 0.0, 0.25), 0.5),
+    ] {
+        let turned = DQuat::from_rotation_y(0.3);
+        let net = Net::new(NetParts {
+            points: vec![DVec3::ZERO; 2],
+            nodes: vec![
+                MassNode {
+                    damping: d,
+                    lock: Lock::Axes(gains, turned),
+                    ..MassNode::point(m)
+                },
+                MassNode {
+                    lock: Lock::Fixed,
+                    ..MassNode::point(m)
+                },
+            ],
+            flags: vec![NodeFlags::default(); 2],
+            memory: vec![0.0; 2],
+            elements: vec![spring([0, 1])],
+            mobile: true,
+            ..NetParts::default()
+        })
+        .unwrap();
+        let bounds = stability::bounds(&[&net], &[]);
+        // h² k = 2 (m + d h)/b + 2 m along the axis with the gain b.
+        let b: f64 = softest;
+        let expected = ((d / b) + ((d / b).powi(2) + 2.0 * k * m * (1.0 + 1.0 / b)).sqrt()) / k;
+        assert!(
+            (bounds.exact / expected - 1.0).abs() < 1e-3,
+            "{gains}: {bounds:?}, expected {expected}"
+        );
+        let swings = |h: f64| {
+            let mut nodes = net.rest().clone();
+            nodes.position[0] = turned * (gains * 1e-9);
+            for _ in 0..2000 {
+                net.force(&mut nodes, &REST);
+                net.plan(&mut nodes, h);
+                net.advance(&mut nodes, h);
+            }
+            nodes.position[0].length() / 1e-9
+        };
+        assert!(swings(0.99 * expected) < 1.0 && swings(1.01 * expected) > 100.0);
+    }
+}
+
+#[test]
+fn a_damper_to_a_fixed_point_counts_with_the_springs_beside_it() {
+    // At rest the string is soft across, and there the damper acts alone; stretched, both act along one line.
+    let (m, k, c) = (0.001, 60.0, 0.15);
+    let net = Net::new(NetParts {
+        points: vec![DVec3::ZERO, DVec3::X * 0.05],
+        nodes: vec![
+            MassNode::point(m),
+            MassNode {
+                lock: Lock::Fixed,
+                ..MassNode::point(m)
+            },
+        ],
+        flags: vec![NodeFlags::default(); 2],
+        memory: vec![0.0; 2],
+        elements: vec![Element {
+            nodes: [0, 1],
+            rest_length: 0.05,
+            law: Law::spring(k).pulling(),
+        }],
+        mobile: true,
+        ..NetParts::default()
+    })
+    .unwrap();
+    let tie = Global {
+        ends: [End::On(Anchor::node(MatterId(0), 0)), End::At(DVec3::NEG_X)],
+        rest_length: 0.0,
+        law: Law::damper(c),
+        drive: None,
+    };
+    let bounds = stability::bounds_with(&[&net], &[], &[tie]);
+    // Stretched along its line: h² k + 2 h c = 4 m.
+    let stretched = stability::critical_step(m, -c, k);
+    assert!(
+        bounds.safe <= stretched && bounds.exact > stretched,
+        "{bounds:?} {stretched}"
+    );
 }
 
 /// The longest step at which a disturbance does not grow, by bisection of the running scheme itself.

@@ -5,7 +5,7 @@ use clap::{Args, ValueEnum};
 use glam::DVec3;
 use std::path::{Path, PathBuf};
 use trocar_mesh::{
-    Surface,
+    Refinement, Skin, Surface,
     export::{GltfAnimation, Interpolation, VtkFrame, VtkSeries},
 };
 use trocar_scene::Simulation;
@@ -31,14 +31,15 @@ pub struct ExportOptions {
     /// How often, frames a second of simulated time.
     #[arg(long, default_value_t = 25.0)]
     export_rate: f64,
+    /// How often each triangle is divided into four, for a smooth picture of a coarse net: 0 to 4.
+    #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=4))]
+    export_refinement: u32,
 }
 
 impl ExportOptions {
     /// Prepares the export, if one is wanted.
     pub fn open(&self, simulation: &Simulation) -> Result<Option<Export>> {
-        let open = |folder: &PathBuf| {
-            Export::new(folder, self.export_format, self.export_rate, simulation)
-        };
+        let open = |folder: &PathBuf| Export::new(folder, self, simulation);
         self.export.as_ref().map(open).transpose()
     }
 }
@@ -50,14 +51,15 @@ enum Sink {
 
 /// Writes every tissue, a frame at a time.
 pub struct Export {
-    sinks: Vec<Sink>,
+    sinks: Vec<(Fine, Sink)>,
     interval: f64,
     next: f64,
 }
 
 impl Export {
-    /// Prepares the folder; `rate` frames a second of simulated time.
-    fn new(folder: &Path, format: Format, rate: f64, simulation: &Simulation) -> Result<Self> {
+    /// Prepares the folder.
+    fn new(folder: &Path, options: &ExportOptions, simulation: &Simulation) -> Result<Self> {
+        let (format, rate) = (options.export_format, options.export_rate);
         anyhow::ensure!(
             rate > 0.0 && rate <= 1000.0,
             "--export-rate must lie between 0 and 1000 frames a second"
@@ -71,18 +73,21 @@ impl Export {
         let mut sinks = Vec::new();
         for t in 0..simulation.model().tissues.len() {
             let name = file_name(&simulation.model().tissues[t].name);
-            sinks.push(match format {
+            let mut fine = Fine::new(simulation, t, options.export_refinement)
+                .with_context(|| format!("{name} can't be refined so often"))?;
+            let sink = match format {
                 Format::Vtk => Sink::Vtk(VtkSeries::create(folder, &name)?),
                 Format::Gltf => {
                     let animation = GltfAnimation::new(
                         &name,
                         Interpolation::Linear,
                         simulation.state().time,
-                        &surface(simulation, t),
+                        fine.surface(simulation, t),
                     )?;
                     Sink::Gltf(Box::new(animation), folder.join(format!("{name}.glb")))
                 }
-            });
+            };
+            sinks.push((fine, sink));
         }
         let mut export = Self {
             sinks,
@@ -107,12 +112,11 @@ impl Export {
 
     fn frame(&mut self, simulation: &Simulation) -> Result<()> {
         let time = simulation.state().time;
-        for (t, sink) in self.sinks.iter_mut().enumerate() {
+        for (t, (fine, sink)) in self.sinks.iter_mut().enumerate() {
+            let surface = fine.surface(simulation, t);
             match sink {
-                Sink::Vtk(series) => {
-                    series.push(time, VtkFrame::from(&surface(simulation, t)))?;
-                }
-                Sink::Gltf(animation, _) => animation.push(time, positions(simulation, t))?,
+                Sink::Vtk(series) => series.push(time, VtkFrame::from(surface))?,
+                Sink::Gltf(animation, _) => animation.push(time, &surface.positions)?,
             }
         }
         Ok(())
@@ -121,7 +125,7 @@ impl Export {
     /// Writes what is written at the end; names what can be opened.
     pub fn finish(self) -> Result<Vec<PathBuf>> {
         let mut written = Vec::new();
-        for sink in self.sinks {
+        for (_, sink) in self.sinks {
             written.push(match sink {
                 Sink::Vtk(series) => series.index(),
                 Sink::Gltf(animation, path) => {
@@ -134,21 +138,48 @@ impl Export {
     }
 }
 
+/// A tissue as it is written: as it is, or refined (K130).
+struct Fine {
+    refinement: Refinement,
+    skin: Skin,
+    surface: Surface,
+    coarse: bool,
+}
+
+impl Fine {
+    fn new(simulation: &Simulation, t: usize, times: u32) -> Result<Self> {
+        let tissue = &simulation.model().tissues[t];
+        let from_first = |t: &[u32; 3]| t.map(|n| n - tissue.first);
+        let triangles: Vec<[u32; 3]> = tissue.triangles.iter().map(from_first).collect();
+        let refinement = Refinement::new(&triangles, positions(simulation, t).len(), times)?;
+        Ok(Self {
+            skin: refinement.skin(),
+            surface: Surface {
+                positions: vec![DVec3::ZERO; refinement.vertices()],
+                triangles: refinement.triangles().to_vec(),
+            },
+            refinement,
+            coarse: times == 0,
+        })
+    }
+
+    /// Its surface now.
+    fn surface(&mut self, simulation: &Simulation, t: usize) -> &Surface {
+        let now = positions(simulation, t);
+        if self.coarse {
+            self.surface.positions.copy_from_slice(now);
+        } else {
+            self.refinement.apply(now, &mut self.skin);
+            let fine = self.surface.positions.iter_mut().zip(self.skin.positions());
+            fine.for_each(|(to, from)| *to = from.as_dvec3());
+        }
+        &self.surface
+    }
+}
+
 fn positions(simulation: &Simulation, t: usize) -> &[DVec3] {
     let tissue = &simulation.model().tissues[t];
     &simulation.state().nodes[tissue.matter.index()].position[tissue.first as usize..]
-}
-
-fn surface(simulation: &Simulation, t: usize) -> Surface {
-    let tissue = &simulation.model().tissues[t];
-    Surface {
-        positions: positions(simulation, t).to_vec(),
-        triangles: tissue
-            .triangles
-            .iter()
-            .map(|t| t.map(|n| n - tissue.first))
-            .collect(),
-    }
 }
 
 /// A name that every file system takes.

@@ -16,6 +16,7 @@ pub struct Gathered {
     events: Vec<Event>,
     most_contacts: usize,
     most_substeps: u32,
+    most_short: u32,
     unconverged: u64,
     worst_aim: f64,
     worst_correct: f64,
@@ -64,6 +65,8 @@ struct Document<'a> {
     times_real_time: f64,
     stage_microseconds: BTreeMap<&'static str, Quantiles>,
     substeps: u32,
+    /// How many more the state of some tissue asked for than are ever taken.
+    substeps_short: u32,
     most_contacts: usize,
     steps_not_converged: u64,
     worst_position_error_metres: f64,
@@ -92,6 +95,7 @@ impl Gathered {
         self.events.extend(report.events.iter().cloned());
         self.most_contacts = self.most_contacts.max(report.contacts);
         self.most_substeps = self.most_substeps.max(report.substeps);
+        self.most_short = self.most_short.max(report.substeps_short);
         self.unconverged += u64::from(!(report.aim.converged && report.correct.converged));
         self.worst_aim = self.worst_aim.max(report.aim.error);
         self.worst_correct = self.worst_correct.max(report.correct.error);
@@ -178,6 +182,7 @@ impl Gathered {
             times_real_time: simulated / wall.as_secs_f64().max(1e-9),
             stage_microseconds: stages.collect(),
             substeps: self.most_substeps,
+            substeps_short: self.most_short,
             most_contacts: self.most_contacts,
             steps_not_converged: self.unconverged,
             worst_position_error_metres: self.worst_aim,

@@ -223,6 +223,35 @@ fn exports_open_elsewhere() {
 }
 
 #[test]
+fn exports_may_be_finer_than_the_net() {
+    let folder = Folder::new();
+    let triangles = |times: &str| -> usize {
+        let to = format!("times-{times}");
+        said(&[
+            "simulate",
+            &scene(),
+            "--seconds",
+            "0.02",
+            "--export",
+            &folder.file(&to),
+            "--export-refinement",
+            times,
+        ]);
+        let index = folder.path(&format!("{to}/gall-bladder.pvd"));
+        let index = std::fs::read_to_string(index).unwrap();
+        let first = index.split("file=\"").nth(1).unwrap();
+        let first = first.split('"').next().unwrap();
+        let frame = std::fs::read(folder.path(&format!("{to}/{first}"))).unwrap();
+        let text = String::from_utf8_lossy(&frame).into_owned();
+        let count = text.split("NumberOfPolys=\"").nth(1).unwrap();
+        count.split('"').next().unwrap().parse().unwrap()
+    };
+    let coarse = triangles("0");
+    assert!(coarse > 100);
+    assert_eq!((triangles("1"), triangles("2")), (4 * coarse, 16 * coarse));
+}
+
+#[test]
 fn the_schema_knows_every_table_and_its_units() {
     let schema: serde_json::Value = serde_json::from_str(&said(&["schema"])).unwrap();
     for table in [

@@ -5,11 +5,14 @@ use super::{
     tissue::Draft,
 };
 use crate::{
-    file::{EditSpec, ElementSpec, NodeName, NodeSpec, WhichSprings},
+    file::{CentreName, EditSpec, ElementSpec, NodeName, NodeSpec, WhichSprings},
     load::{Key, SceneError},
 };
 use trocar_dynamics::{Lock, MassNode};
-use trocar_soft::{Active, Element, Input, NodeFlags};
+use trocar_soft::{
+    Active, Element, Input, NodeFlags,
+    net::{Bend, Torsion},
+};
 
 impl Draft<'_> {
     /// Changes what the file says is different.
@@ -46,7 +49,41 @@ impl Draft<'_> {
         for (i, spec) in edit.elements.iter().enumerate() {
             self.add_element(i, spec, signals)?;
         }
+        self.add_extended(edit)?;
         self.leave_out(edit)
+    }
+
+    /// Single elements that bend and twist (K39–K41).
+    fn add_extended(&mut self, edit: &EditSpec) -> Result<(), SceneError> {
+        for (i, spec) in edit.bends.iter().enumerate() {
+            let at = [Key::Name("edit"), Key::Name("bends"), Key::Index(i)];
+            let mut nodes = [0; 3];
+            for (place, name) in nodes.iter_mut().zip(spec.nodes) {
+                *place = self.node(name, &at)? as u32;
+            }
+            let [a, k, b] = nodes;
+            let apart = |n: u32| self.at(n).distance(self.at(k)) > 0.0;
+            if a == b || !apart(a) || !apart(b) {
+                return Err(self.check.error(
+                    &at,
+                    "there is no angle between these nodes",
+                    "Name three different ones, the one that bends in the middle.",
+                ));
+            }
+            let constant = spec.stiffness;
+            self.parts.bends.push(Bend { nodes, constant });
+        }
+        for (i, spec) in edit.torsions.iter().enumerate() {
+            let at = [Key::Name("edit"), Key::Name("torsions"), Key::Index(i)];
+            let centre = CentreName {
+                centre: spec.centre,
+            };
+            self.parts.torsions.push(Torsion {
+                frame: self.node(NodeName::Central(centre), &at)? as u32,
+                constant: spec.stiffness,
+            });
+        }
+        Ok(())
     }
 
     /// Index of a node among all nodes of the net.
@@ -105,14 +142,11 @@ impl Draft<'_> {
     fn change_node(&mut self, i: usize, spec: &NodeSpec) -> Result<(), SceneError> {
         let at = [Key::Name("edit"), Key::Name("nodes"), Key::Index(i)];
         let node = self.node(spec.node, &at)?;
-        let first = self.parts.frames.len();
         if let Some(position) = spec.position {
             self.check.points(&[position], "edit")?;
             let position = self.frame.point(position.into());
-            match node.checked_sub(first) {
-                Some(point) => self.place(&[(point, position)]),
-                None => self.parts.frames[node].position = position,
-            }
+            self.place_nodes(&[(node, position)]);
+            self.turn_by_box(node);
         }
         if let Some(mass) = spec.mass {
             self.check.mass(mass, &at)?;
@@ -140,6 +174,24 @@ impl Draft<'_> {
             flags.0 = flags.0 & 0xFFFF | u32::from(mark) << 16;
         }
         Ok(())
+    }
+
+    /// The moments of inertia of a central node that was moved: of a box around what it carries, from where it is now (K27).
+    fn turn_by_box(&mut self, node: usize) {
+        let Some(pose) = self.parts.frames.get(node) else {
+            return;
+        };
+        let carried = self.parts.nodes.iter().enumerate();
+        let children = carried
+            .filter(|(_, child)| child.father == Some(node as u32))
+            .map(|(i, _)| self.at(i as u32));
+        let made = self.material.frame(pose, children);
+        if let (Some(rigid), Some(box_like)) = (self.parts.nodes[node].rigid.as_mut(), made.rigid) {
+            rigid.inertia = box_like
+                .inertia
+                .filter(|j| j.min_element() > 0.0)
+                .or(rigid.inertia);
+        }
     }
 
     fn add_element(
@@ -233,6 +285,9 @@ impl Draft<'_> {
                 *gone |= e.nodes.contains(&(node as u32));
             }
             self.parts.triangles.retain(|t| !t.contains(&(node as u32)));
+            self.parts
+                .bends
+                .retain(|b| !b.nodes.contains(&(node as u32)));
             let inert = &mut self.parts.nodes[node];
             inert.lock = Lock::Fixed;
             inert.father = None;

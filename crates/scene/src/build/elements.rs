@@ -82,7 +82,7 @@ impl Model {
         }
     }
 
-    fn element(
+    pub(super) fn element(
         &self,
         item: &Item<'_, crate::file::GlobalSpec>,
         signals: &Signals,

@@ -31,11 +31,11 @@ use trocar_dynamics::{
 };
 use trocar_math::{Pose, rotation};
 use trocar_mesh::Surface;
-use trocar_soft::{Global, Hyper, Net, NodeFlags, StepBounds};
+use trocar_soft::{Global, Hyper, Net, NodeFlags, StepBounds, stability};
 use trocar_tools::{Endoscope, EndoscopeHandle, Grasper, Handle};
 
 pub(crate) use elements::timed_pushes;
-pub(crate) use remake::Original;
+pub(crate) use remake::{Original, Wish};
 
 /// More substeps than this in one step are refused: the scene could not run.
 pub const MAX_SUBSTEPS: u32 = 1000;
@@ -62,6 +62,8 @@ pub struct Tissue {
     pub friction: Option<[f64; 2]>,
     /// Index of its first surface node; central nodes come before.
     pub first: u32,
+    /// Place of each central node of the file among the nodes; empty if it is the same.
+    pub centres: Vec<u32>,
     /// Its surface, over all its nodes.
     pub triangles: Vec<[u32; 3]>,
     /// Connection elements.
@@ -237,10 +239,8 @@ pub struct Model {
     plan: Scene,
     /// Where each body stands in `looks` and each particle in `particles`: joints name them, and there may be many.
     by_name: BTreeMap<String, usize>,
-    /// Tissues whose material is not the scene's, as they were.
-    originals: Vec<Original>,
-    /// Bounds of the groups as they were.
-    original_bounds: Vec<StepBounds>,
+    /// What the scene says, as far as it can be changed.
+    original: Original,
 }
 
 /// How joints and contacts of a scene are solved.
@@ -343,8 +343,7 @@ impl Model {
                     Vec::new()
                 },
             },
-            originals: Vec::new(),
-            original_bounds: Vec::new(),
+            original: Original::default(),
         };
         check_world(scene, &world)?;
         model.add_eyes(scene)?;
@@ -361,7 +360,7 @@ impl Model {
         model.add_backdrops(scene)?;
         model.connect();
         model.check_substeps(scene)?;
-        model.original_bounds = model.groups.iter().map(|g| g.bounds).collect();
+        model.note_original();
         Ok(model)
     }
 
@@ -450,6 +449,7 @@ impl Model {
                 triangles,
                 elements,
                 texture: draft.texture,
+                centres: draft.centres.iter().map(|z| *z as u32).collect(),
             });
         }
         for (check, body, matter, node) in &drafts.held {
@@ -468,6 +468,11 @@ impl Model {
             .filter(|t| !t.iter().any(passes))
             .copied()
             .collect()
+    }
+
+    /// True if a matter is a net that may gain energy by itself when it is far from how it was built.
+    pub fn is_lively(&self, matter: MatterId) -> bool {
+        self.net(matter).is_some_and(stability::is_lively)
     }
 
     /// The net of a matter, if it is one.

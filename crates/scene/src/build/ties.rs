@@ -2,7 +2,7 @@
 
 use super::{Item, Model, Tissue, check::Checker, items, pose};
 use crate::{
-    file::AnchorSpec,
+    file::{AnchorSpec, NodeName},
     load::{Scene, SceneError},
 };
 use glam::DVec3;
@@ -132,7 +132,20 @@ impl Model {
             .ok_or_else(|| unknown("tissue", name))?;
         let start = &self.start[tissue.matter.index()];
         match (spec.node, spec.at.or(place)) {
-            (Some(node), _) if spec.at.is_none() => {
+            (Some(NodeName::Central(c)), _) if spec.at.is_none() => {
+                let frame = match tissue.centres.get(c.centre as usize) {
+                    Some(frame) => Some(*frame),
+                    None => {
+                        (tissue.centres.is_empty() && c.centre < tissue.first).then_some(c.centre)
+                    }
+                };
+                let frame = frame.ok_or_else(|| {
+                    let problem = format!("{name} has no central node {}", c.centre);
+                    wrong(problem, &format!("It has {} of them.", tissue.first))
+                })?;
+                Ok(Anchor::frame(tissue.matter, frame, DVec3::ZERO))
+            }
+            (Some(NodeName::Surface(node)), _) if spec.at.is_none() => {
                 let index = tissue.first as usize + node as usize;
                 if index >= start.len() {
                     let most = start.len() - 1 - tissue.first as usize;

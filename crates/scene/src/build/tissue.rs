@@ -123,6 +123,10 @@ impl<'a> Draft<'a> {
         material: Material,
     ) -> Result<Self, SceneError> {
         let frame = frame(&check, common.position, common.rotation)?;
+        let parts = NetParts {
+            mobile: common.material.mobile,
+            ..parts
+        };
         Ok(Self {
             check,
             name: common.name.into(),
@@ -141,6 +145,31 @@ impl<'a> Draft<'a> {
             centres: Vec::new(),
             texture: Vec::new(),
         })
+    }
+
+    /// One that is not made, in the place that others are counted by.
+    fn absent<T>(
+        item: &Item<'a, T>,
+        table: &'static str,
+        name: &'a str,
+        spec: &'a MaterialSpec,
+    ) -> Result<Self, SceneError> {
+        let check = Checker {
+            source: item.source,
+            table,
+            index: item.index,
+        };
+        let material = material(&check, spec)?;
+        let common = Common {
+            name,
+            position: [0.0; 3],
+            rotation: [0.0; 3],
+            material: spec,
+            fixed: &[],
+            colour: [0.0; 3],
+            look: Look::default(),
+        };
+        Self::of(check, NetParts::default(), common, material)
     }
 
     /// An open sheet.
@@ -334,18 +363,28 @@ impl<'a> Draft<'a> {
     /// its ends are apart, whatever the material or its own description made it.
     pub(super) fn place(&mut self, moves: &[(usize, DVec3)]) {
         let first = self.parts.frames.len();
+        let moves: Vec<(usize, DVec3)> = moves.iter().map(|m| (first + m.0, m.1)).collect();
+        self.place_nodes(&moves);
+    }
+
+    /// The same of any nodes, central ones first.
+    pub(super) fn place_nodes(&mut self, moves: &[(usize, DVec3)]) {
+        let first = self.parts.frames.len();
         let apart = |draft: &Self, e: &Element| draft.at(e.nodes[0]).distance(draft.at(e.nodes[1]));
         // Measured before any node moves: one that passes over its neighbour's old place must not lose its length.
         let moved = |e: &Element| {
-            let is = |n: u32| moves.iter().any(|m| first + m.0 == n as usize);
+            let is = |n: u32| moves.iter().any(|m| m.0 == n as usize);
             e.nodes.iter().any(|n| is(*n))
         };
         let before: Vec<(usize, f64)> = (self.parts.elements.iter().enumerate())
             .filter(|(_, e)| e.rest_length > 0.0 && moved(e))
             .map(|(i, e)| (i, apart(self, e)))
             .collect();
-        for (point, position) in moves {
-            self.parts.points[*point] = *position;
+        for (node, position) in moves {
+            match node.checked_sub(first) {
+                Some(point) => self.parts.points[point] = *position,
+                None => self.parts.frames[*node].position = *position,
+            }
         }
         for (i, was) in before {
             let is = apart(self, &self.parts.elements[i]);
@@ -389,22 +428,55 @@ pub struct Drafts<'a> {
 
 /// All tissues of a scene, coupled; the first will be matter `first`.
 pub fn drafts(scene: &Scene, first: u32) -> Result<Drafts<'_>, SceneError> {
+    drafts_of(scene, first, &|_| true)
+}
+
+/// The same, but only the tissues that are `wanted` by their names, and those coupled to them, are made; in the place of others are empty ones.
+pub fn drafts_of<'a>(
+    scene: &'a Scene,
+    first: u32,
+    wanted: &dyn Fn(&str) -> bool,
+) -> Result<Drafts<'a>, SceneError> {
     let signals = answer::signals(scene)?;
+    let joins = |item: &Item<'a, crate::file::Couple>| {
+        let ends = [&item.item.master, &item.item.slave];
+        ends.map(|ring| ring.tissue.as_deref().unwrap_or_default())
+    };
+    let asked = |name: &str| {
+        let couples = || items(scene, |s| &s.file.couple);
+        let beside = |ends: [&str; 2]| ends.contains(&name) && ends.iter().any(|e| wanted(e));
+        wanted(name) || couples().any(|item| beside(joins(&item)))
+    };
     let mut list: Vec<Draft<'_>> = Vec::new();
     for item in items(scene, |s| &s.file.organ) {
-        list.push(Draft::organ(&item)?.edited(&item.item.edit, &signals)?);
+        list.push(match asked(&item.item.name) {
+            true => Draft::organ(&item)?.edited(&item.item.edit, &signals)?,
+            false => Draft::absent(&item, "organ", &item.item.name, &item.item.material)?,
+        });
     }
     for item in items(scene, |s| &s.file.pipe) {
-        list.push(Draft::pipe(&item)?.edited(&item.item.edit, &signals)?);
+        list.push(match asked(&item.item.name) {
+            true => Draft::pipe(&item)?.edited(&item.item.edit, &signals)?,
+            false => Draft::absent(&item, "pipe", &item.item.name, &item.item.material)?,
+        });
     }
     for item in items(scene, |s| &s.file.sheet) {
-        list.push(Draft::sheet(&item)?.edited(&item.item.edit, &signals)?);
+        list.push(match asked(&item.item.name) {
+            true => Draft::sheet(&item)?.edited(&item.item.edit, &signals)?,
+            false => Draft::absent(&item, "sheet", &item.item.name, &item.item.material)?,
+        });
     }
     for item in items(scene, |s| &s.file.net) {
-        list.push(Draft::net_tissue(&item)?.edited(&item.item.edit, &signals)?);
+        list.push(match asked(&item.item.name) {
+            true => Draft::net_tissue(&item)?.edited(&item.item.edit, &signals)?,
+            false => Draft::absent(&item, "net", &item.item.name, &item.item.material)?,
+        });
     }
     for item in items(scene, |s| &s.file.surface) {
-        list.push(Draft::surface(scene, &item)?.edited(&item.item.edit, &signals)?);
+        list.push(match asked(&item.item.name) {
+            true => Draft::surface(scene, &item)?.edited(&item.item.edit, &signals)?,
+            false => Draft::absent(&item, "surface", &item.item.name, &item.item.material)?,
+        });
     }
     let mut drafts = Drafts {
         list,
@@ -412,9 +484,17 @@ pub fn drafts(scene: &Scene, first: u32) -> Result<Drafts<'_>, SceneError> {
         held: Vec::new(),
     };
     for item in items(scene, |s| &s.file.couple) {
-        couple::couple(&item, &mut drafts, first)?;
+        // A couple of a tissue that is only there for another's sake moves none of the nodes they share.
+        let ends = joins(&item);
+        if ends.iter().any(|name| wanted(name)) || !ends.iter().all(|name| known(&drafts, name)) {
+            couple::couple(&item, &mut drafts, first)?;
+        }
     }
     Ok(drafts)
+}
+
+fn known(drafts: &Drafts<'_>, name: &str) -> bool {
+    name.is_empty() || drafts.list.iter().any(|d| d.name == name)
 }
 
 /// The material of tissue `index` of a scene, counted as in [`drafts`].
@@ -430,6 +510,21 @@ pub fn material_of(scene: &Scene, index: usize) -> Option<&MaterialSpec> {
         .chain(nets)
         .chain(surfaces);
     let mut all = all;
+    all.nth(index)
+}
+
+/// What is different about tissue `index`.
+pub fn edit_of(scene: &Scene, index: usize) -> Option<&EditSpec> {
+    let organs = items(scene, |s| &s.file.organ).map(|i| &i.item.edit);
+    let pipes = items(scene, |s| &s.file.pipe).map(|i| &i.item.edit);
+    let sheets = items(scene, |s| &s.file.sheet).map(|i| &i.item.edit);
+    let nets = items(scene, |s| &s.file.net).map(|i| &i.item.edit);
+    let surfaces = items(scene, |s| &s.file.surface).map(|i| &i.item.edit);
+    let mut all = organs
+        .chain(pipes)
+        .chain(sheets)
+        .chain(nets)
+        .chain(surfaces);
     all.nth(index)
 }
 

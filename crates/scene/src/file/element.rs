@@ -229,6 +229,37 @@ pub struct EditSpec {
     pub without_nodes: Vec<u32>,
     /// Springs of the surface that are driven.
     pub driven: Vec<DrivenSpec>,
+    /// Elements that bend: each keeps the angle at a node.
+    pub bends: Vec<BendSpec>,
+    /// Elements that twist: each turns a central node back to how it was built.
+    pub torsions: Vec<TorsionSpec>,
+}
+
+/// Keeps the angle at a node between two others.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BendSpec {
+    /// A neighbour, the node that bends, the other neighbour.
+    pub nodes: [NodeName; 3],
+    /// N/rad, ≥ 0.
+    pub stiffness: f64,
+}
+
+/// Turns a central node back to how it was built.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TorsionSpec {
+    /// Which one, counted from 0.
+    pub centre: u32,
+    /// N·m/rad, ≥ 0.
+    pub stiffness: f64,
+}
+
+impl EditSpec {
+    /// True if a signal drives any of it.
+    pub fn is_driven(&self) -> bool {
+        !self.driven.is_empty() || self.elements.iter().any(|e| e.drive.is_some())
+    }
 }
 
 /// A node without geometry.

@@ -11,9 +11,9 @@ use serde::{Deserialize, Serialize};
 
 pub use command::{CommandSpec, SetSpec};
 pub use element::{
-    ActiveSpec, AnswerSpec, CentreName, CentreSpec, DrivenSpec, EditSpec, ElementSpec,
+    ActiveSpec, AnswerSpec, BendSpec, CentreName, CentreSpec, DrivenSpec, EditSpec, ElementSpec,
     FreeNodeSpec, GlobalSpec, NetTissue, NodeName, NodeSpec, PulseSpec, SignalSpec, SineSpec,
-    SurfaceTissue, WhichSprings, YieldSpec,
+    SurfaceTissue, TorsionSpec, WhichSprings, YieldSpec,
 };
 pub use rigid::{
     BaseName, Body, CurveSpec, DriveSpec, FormSpec, JointKind, JointSpec, MeshSpec, Motion,
@@ -267,9 +267,9 @@ pub struct AnchorSpec {
     /// A tissue, by name; with `node`, or with `at`: the closest point of its surface at rest.
     #[serde(default)]
     pub tissue: Option<String>,
-    /// A surface node of the tissue, counted from 0.
+    /// A node of the tissue: a surface node, counted from 0 with added ones after them, or `{ centre = 0 }`, a central one.
     #[serde(default)]
-    pub node: Option<u32>,
+    pub node: Option<NodeName>,
     /// A point: in the body's frame, or in the world for a tissue, m.
     #[serde(default)]
     pub at: Option<Vector>,

@@ -234,6 +234,9 @@ pub struct MaterialSpec {
     /// Gravity acts on it. Default: true.
     #[serde(default = "yes")]
     pub gravity: bool,
+    /// Its central nodes feel the nodes they carry, and move; otherwise they stay where they are. Default: true.
+    #[serde(default = "yes")]
+    pub mobile: bool,
     /// Force at which a grasped point tears out of the instrument, N, > 0. Default: 2.
     #[serde(default = "bears")]
     pub bears: f64,

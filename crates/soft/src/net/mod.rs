@@ -119,7 +119,8 @@ impl Net {
             rest,
             stable_step: f64::INFINITY,
         };
-        net.stable_step = crate::stability::safe_step(&net, &|_| 0.0);
+        net.stable_step =
+            crate::stability::safe_step(&net, &|_| crate::stability::Added::default());
         Ok(net)
     }
 

@@ -1,0 +1,425 @@
+//! Numbers of single things that can be changed while a scene runs (K13): laws, limits and yielding of springs, the ground, elements between
+//! things, nodes and elements that a file names one by one, what drives them, and how much of its force a copy gives back.
+//!
+//! They are read and written in the files that the scene was made of; what follows from a file is then made anew. What a file leaves out is
+//! not there to be changed: a spring without `yields` can't be made to yield, but one with it can be made to yield never.
+
+use super::Range;
+use crate::{
+    file::{ActiveSpec, AnswerSpec, EditSpec, LawSpec, MaterialSpec, NodeName, YieldSpec},
+    load::Scene,
+};
+
+/// The greatest finite limit of a force, N. A parameter that stands there means none.
+pub(super) const UNLIMITED: f64 = 1000.0;
+
+/// What has to be made anew after a change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Touches {
+    /// A tissue, by its number.
+    Tissue(usize),
+    /// The height of a tissue's ground.
+    Ground(usize),
+    /// Elements between things.
+    Elements,
+    /// Copies of nodes.
+    Copies,
+    /// Whatever a signal drives.
+    Signals,
+}
+
+/// Where a number stands.
+pub(super) enum Place<'a> {
+    /// As it is.
+    Number(&'a mut f64),
+    /// A limit of a force, N.
+    Limit(&'a mut f64),
+    /// Linear or quadratic.
+    Law(&'a mut LawSpec),
+}
+
+impl Place<'_> {
+    pub fn read(&self) -> f64 {
+        match self {
+            Self::Number(x) => **x,
+            Self::Limit(x) => x.min(UNLIMITED),
+            Self::Law(law) => f64::from(u8::from(**law == LawSpec::Quadratic)),
+        }
+    }
+
+    pub fn write(&mut self, value: f64) {
+        match self {
+            Self::Number(x) => **x = value,
+            Self::Limit(x) => {
+                **x = if value < UNLIMITED {
+                    value
+                } else {
+                    f64::INFINITY
+                }
+            }
+            Self::Law(law) => {
+                **law = if value == 0.0 {
+                    LawSpec::Linear
+                } else {
+                    LawSpec::Quadratic
+                }
+            }
+        }
+    }
+}
+
+/// A number, and all that is said of it.
+pub(super) struct Single<'a> {
+    pub group: String,
+    pub name: String,
+    pub unit: &'static str,
+    pub about: &'static str,
+    pub range: Range,
+    pub touches: Touches,
+    pub place: Place<'a>,
+}
+
+/// Whoever is shown every number.
+type Visitor<'v> = &'v mut dyn FnMut(Single<'_>);
+
+/// Shows all numbers of a scene, always in the same order.
+pub(super) fn visit(scene: &mut Scene, visitor: Visitor<'_>) {
+    let mut tissue = 0;
+    let mut show = |name: &str, material: &mut MaterialSpec, edit: &mut EditSpec| {
+        let mut on = Shown {
+            visitor: &mut *visitor,
+            group: name.into(),
+            touches: Touches::Tissue(tissue),
+        };
+        on.material(material, tissue);
+        on.edit(edit);
+        tissue += 1;
+    };
+    // In the order in which tissues are counted: kind by kind.
+    for s in &mut scene.sources {
+        for x in &mut s.file.organ {
+            show(&x.name, &mut x.material, &mut x.edit);
+        }
+    }
+    for s in &mut scene.sources {
+        for x in &mut s.file.pipe {
+            show(&x.name, &mut x.material, &mut x.edit);
+        }
+    }
+    for s in &mut scene.sources {
+        for x in &mut s.file.sheet {
+            show(&x.name, &mut x.material, &mut x.edit);
+        }
+    }
+    for s in &mut scene.sources {
+        for x in &mut s.file.net {
+            show(&x.name, &mut x.material, &mut x.edit);
+        }
+    }
+    for s in &mut scene.sources {
+        for x in &mut s.file.surface {
+            show(&x.name, &mut x.material, &mut x.edit);
+        }
+    }
+    let elements = scene.sources.iter_mut().flat_map(|s| &mut s.file.element);
+    for (i, element) in elements.enumerate() {
+        let mut on = Shown {
+            visitor: &mut *visitor,
+            group: format!("element {i}"),
+            touches: Touches::Elements,
+        };
+        on.answer("", &mut element.answer);
+        on.lengths("", element.rest_length.as_mut(), &mut element.shorten);
+        on.drive("", element.drive.as_mut());
+    }
+    let couples = scene.sources.iter_mut().flat_map(|s| &mut s.file.couple);
+    for (i, couple) in couples.enumerate() {
+        if couple.master.body.is_none() {
+            let mut on = Shown {
+                visitor: &mut *visitor,
+                group: format!("couple {i}"),
+                touches: Touches::Copies,
+            };
+            let about = "How much of their force the copies give back; below 1 momentum is lost.";
+            let place = Place::Number(&mut couple.force_factor);
+            on.show("force factor".into(), "", about, Range::Within(1.0), place);
+        }
+    }
+    for signal in scene.sources.iter_mut().flat_map(|s| &mut s.file.signal) {
+        let mut on = Shown {
+            visitor: &mut *visitor,
+            group: format!("signal {}", signal.name),
+            touches: Touches::Signals,
+        };
+        on.signal(signal);
+    }
+}
+
+/// All values, in the order in which they are shown.
+pub(crate) fn values(scene: &mut Scene) -> Vec<f64> {
+    let mut values = Vec::new();
+    visit(scene, &mut |single| values.push(single.place.read()));
+    values
+}
+
+/// Writes some of them, by their places in that order.
+pub(crate) fn write(scene: &mut Scene, wanted: &[(usize, f64, Touches)]) {
+    if wanted.is_empty() {
+        return;
+    }
+    let mut k = 0;
+    visit(scene, &mut |mut single| {
+        if let Some(w) = wanted.iter().find(|w| w.0 == k) {
+            single.place.write(w.1);
+        }
+        k += 1;
+    });
+}
+
+/// A visitor and what the numbers shown to it belong to.
+struct Shown<'v> {
+    visitor: Visitor<'v>,
+    group: String,
+    touches: Touches,
+}
+
+impl Shown<'_> {
+    fn show(
+        &mut self,
+        name: String,
+        unit: &'static str,
+        about: &'static str,
+        range: Range,
+        place: Place<'_>,
+    ) {
+        (self.visitor)(Single {
+            group: self.group.clone(),
+            name,
+            unit,
+            about,
+            range,
+            touches: self.touches,
+            place,
+        });
+    }
+
+    /// What a material has beside its plain numbers.
+    fn material(&mut self, material: &mut MaterialSpec, tissue: usize) {
+        let about = "How springs between surface nodes grow; their constant counts in N/m or N/m².";
+        let law = Place::Law(&mut material.law);
+        self.show("law".into(), "", about, Range::Choice, law);
+        self.limits("", &mut material.limit);
+        self.yields("", material.yields.as_mut());
+        if let Some(ground) = &mut material.ground {
+            self.touches = Touches::Ground(tissue);
+            let about = "Height below which none of its nodes goes.";
+            let place = Place::Number(ground);
+            self.show("ground".into(), "m", about, Range::Around(0.1), place);
+            self.touches = Touches::Tissue(tissue);
+        }
+    }
+
+    fn limits(&mut self, prefix: &str, [push, pull]: &mut [f64; 2]) {
+        for (what, limit, about) in [
+            ("greatest push", push, "Greatest push, N; 1000 is none."),
+            ("greatest pull", pull, "Greatest pull, N; 1000 is none."),
+        ] {
+            // A limit that is finite and beyond would be mistaken for none.
+            if *limit < UNLIMITED || limit.is_infinite() {
+                let (name, range) = (format!("{prefix}{what}"), Range::Within(UNLIMITED));
+                self.show(name, "N", about, range, Place::Limit(limit));
+            }
+        }
+    }
+
+    fn yields(&mut self, prefix: &str, spec: Option<&mut YieldSpec>) {
+        let Some(spec) = spec else { return };
+        for (what, place, range, about) in [
+            (
+                "yield strain",
+                &mut spec.strain,
+                Range::Within(10.0),
+                "Strain at which it begins to yield; 10 is hardly ever.",
+            ),
+            (
+                "yield hardening",
+                &mut spec.hardening,
+                Range::Within(4.0),
+                "How much it hardens as it flows.",
+            ),
+            (
+                "yield most",
+                &mut spec.most,
+                Range::Within(0.95),
+                "So much of its rest length it flows at most.",
+            ),
+        ] {
+            let name = format!("{prefix}{what}");
+            self.show(name, "", about, range, Place::Number(place));
+        }
+    }
+
+    fn answer(&mut self, prefix: &str, answer: &mut AnswerSpec) {
+        let law = answer.law;
+        if let Some(stiffness) = &mut answer.stiffness {
+            let (name, about) = (format!("{prefix}stiffness"), "The spring's constant.");
+            let place = Place::Number(stiffness);
+            self.show(name, super::of_law(law), about, Range::UpTo(100.0), place);
+        }
+        if let Some(damping) = &mut answer.damping {
+            let unit = match law {
+                LawSpec::Linear => "N·s/m",
+                LawSpec::Quadratic => "N·s²/m²",
+            };
+            let (name, about) = (format!("{prefix}damping"), "The damper's constant.");
+            self.show(name, unit, about, Range::UpTo(1.0), Place::Number(damping));
+        }
+        let about = "How it grows; its constant changes its unit with it.";
+        let place = Place::Law(&mut answer.law);
+        self.show(format!("{prefix}law"), "", about, Range::Choice, place);
+        self.limits(prefix, &mut answer.limit);
+        self.yields(prefix, answer.yields.as_mut());
+        if !answer.pieces.is_empty() {
+            // Pieces stand in the place of gains and dead zones.
+            for (k, [at, gives]) in answer.pieces.iter_mut().enumerate() {
+                let range = Range::Around(0.05);
+                let name = format!("{prefix}piece {k} at");
+                let about = "Stretch at this point of the transform.";
+                self.show(name, "", about, range, Place::Number(at));
+                let name = format!("{prefix}piece {k} gives");
+                let about = "What the law is given there.";
+                self.show(name, "", about, range, Place::Number(gives));
+            }
+            return;
+        }
+        for (k, side) in ["shorter", "longer"].into_iter().enumerate() {
+            let name = format!("{prefix}gain when {side}");
+            let about = "Gain of the input on this side.";
+            let place = Place::Number(&mut answer.gain[k]);
+            self.show(name, "", about, Range::Within(4.0), place);
+            let name = format!("{prefix}dead when {side}");
+            let about = "Dead zone on this side, m of a spring or m/s of a damper.";
+            let place = Place::Number(&mut answer.dead[k]);
+            self.show(name, "", about, Range::UpTo(0.005), place);
+        }
+    }
+
+    fn lengths(&mut self, prefix: &str, rest: Option<&mut f64>, shorten: &mut f64) {
+        if let Some(rest) = rest {
+            let (name, about) = (format!("{prefix}rest length"), "Its length at rest.");
+            self.show(name, "m", about, Range::Tenfold, Place::Number(rest));
+        }
+        let about = "By what part it is shorter at rest: pre-tension.";
+        let place = Place::Number(shorten);
+        self.show(
+            format!("{prefix}shorten"),
+            "",
+            about,
+            Range::Within(0.95),
+            place,
+        );
+    }
+
+    fn drive(&mut self, prefix: &str, drive: Option<&mut ActiveSpec>) {
+        let Some(drive) = drive else { return };
+        if let Some(force) = &mut drive.force {
+            let about = "Tension for each unit of its signal.";
+            let (name, place) = (format!("{prefix}drive force"), Place::Number(force));
+            self.show(name, "N", about, Range::Either(1.0), place);
+        }
+        if let Some(length) = &mut drive.length {
+            let about = "By what part its rest length grows for each unit of its signal.";
+            let (name, place) = (format!("{prefix}drive length"), Place::Number(length));
+            self.show(name, "", about, Range::Around(0.5), place);
+        }
+    }
+
+    /// Nodes and elements that a tissue names one by one.
+    fn edit(&mut self, edit: &mut EditSpec) {
+        for node in &mut edit.nodes {
+            let title = match node.node {
+                NodeName::Surface(n) => format!("node {n}"),
+                NodeName::Central(c) => format!("centre {}", c.centre),
+            };
+            for (what, unit, range, place) in [
+                ("mass", "kg", Range::Tenfold, &mut node.mass),
+                ("damping", "N·s/m", Range::UpTo(1.0), &mut node.damping),
+                ("memory", "", Range::UpTo(100.0), &mut node.memory),
+            ] {
+                if let Some(x) = place {
+                    let (name, place) = (format!("{title} {what}"), Place::Number(x));
+                    self.show(name, unit, "A node that the file names.", range, place);
+                }
+            }
+            let axes = node.axes.iter_mut().flatten();
+            for (axis, gain) in ["x", "y", "z"].into_iter().zip(axes) {
+                let name = format!("{title} free along {axis}");
+                let about = "How freely it moves along this axis of its tissue: 0 is locked.";
+                self.show(name, "", about, Range::Within(1.0), Place::Number(gain));
+            }
+        }
+        for (i, node) in edit.add_nodes.iter_mut().enumerate() {
+            let about = "A node that the file adds.";
+            let name = format!("added node {i} memory");
+            let place = Place::Number(&mut node.memory);
+            self.show(name, "", about, Range::UpTo(100.0), place);
+            if let Some(mass) = &mut node.mass {
+                let (name, place) = (format!("added node {i} mass"), Place::Number(mass));
+                self.show(name, "kg", about, Range::Tenfold, place);
+            }
+            if let Some(damping) = &mut node.damping {
+                let (name, place) = (format!("added node {i} damping"), Place::Number(damping));
+                self.show(name, "N·s/m", about, Range::UpTo(1.0), place);
+            }
+        }
+        for (i, element) in edit.elements.iter_mut().enumerate() {
+            let prefix = format!("element {i} ");
+            self.answer(&prefix, &mut element.answer);
+            self.lengths(&prefix, element.rest_length.as_mut(), &mut element.shorten);
+            self.drive(&prefix, element.drive.as_mut());
+        }
+        for (i, bend) in edit.bends.iter_mut().enumerate() {
+            let (name, about) = (format!("bend {i} stiffness"), "What keeps an angle.");
+            let place = Place::Number(&mut bend.stiffness);
+            self.show(name, "N/rad", about, Range::UpTo(0.1), place);
+        }
+        for (i, torsion) in edit.torsions.iter_mut().enumerate() {
+            let name = format!("torsion {i} stiffness");
+            let about = "What turns a central node back.";
+            let place = Place::Number(&mut torsion.stiffness);
+            self.show(name, "N·m/rad", about, Range::UpTo(0.1), place);
+        }
+        for (i, driven) in edit.driven.iter_mut().enumerate() {
+            self.drive(&format!("driven {i} "), Some(&mut driven.drive));
+        }
+    }
+
+    fn signal(&mut self, signal: &mut crate::file::SignalSpec) {
+        let about = "A number of the function of time that drives elements.";
+        if let Some(sine) = &mut signal.sine {
+            for (name, unit, range, place) in [
+                ("mean", "", Range::Either(1.0), &mut sine.mean),
+                ("amplitude", "", Range::Either(1.0), &mut sine.amplitude),
+                ("rate", "Hz", Range::UpTo(10.0), &mut sine.rate),
+                ("phase", "", Range::Around(1.0), &mut sine.phase),
+            ] {
+                self.show(name.into(), unit, about, range, Place::Number(place));
+            }
+        }
+        if let Some(pulse) = &mut signal.pulse {
+            for (name, range, place) in [
+                ("start", Range::UpTo(1.0), &mut pulse.start),
+                ("period", Range::Tenfold, &mut pulse.period),
+                ("rise", Range::Tenfold, &mut pulse.rise),
+                ("hold", Range::UpTo(0.5), &mut pulse.hold),
+                ("fall", Range::Tenfold, &mut pulse.fall),
+            ] {
+                self.show(name.into(), "s", about, range, Place::Number(place));
+            }
+        }
+        for (k, [_, value]) in signal.table.iter_mut().enumerate() {
+            let name = format!("value {k}");
+            self.show(name, "", about, Range::Either(1.0), Place::Number(value));
+        }
+    }
+}

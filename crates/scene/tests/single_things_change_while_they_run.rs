@@ -1,0 +1,297 @@
+//! Laws, limits, the ground, signals, elements between things, copies, and nodes and elements that a file names can be changed while a scene runs
+//! (K13): what was changed on the way is what a scene that says so has from its start.
+
+#![allow(clippy::unwrap_used, reason = "a test may fail")]
+
+mod common;
+
+use common::built;
+use trocar_scene::{Change, Simulation, event::Happening};
+
+const SCENE: &str = r#"trocar = 1
+[world]
+step = 0.002
+gravity = [0, 0, 0]
+[[signal]]
+name = "beat"
+sine = { rate = 2.0, amplitude = 0.5 }
+[[sheet]]
+name = "sheet"
+origin = [0, 0.05, 0]
+u = [0.05, 0, 0]
+v = [0, 0, 0.05]
+rows = 5
+columns = 5
+fixed = [{ ring = 0 }]
+material = { mass = 0.001, damping = 0.05, stiffness = 40, limit = [inf, 0.5], yields = { strain = 0.3 }, ground = 0.0 }
+[sheet.edit]
+nodes = [{ node = 12, mass = 0.002, axes = [1, 1, 1] }, { node = 13, damping = 0.1 }]
+elements = [
+  { a = 0, b = 24, answer = { stiffness = 5 }, shorten = 0.1 },
+  { a = 6, b = 18, answer = { stiffness = 3, pieces = [[-0.1, -0.1], [0, 0], [0.1, 0.2]] }, drive = { signal = "beat", force = 0.1 } },
+]
+[[sheet]]
+name = "other"
+origin = [0.06, 0.05, 0]
+u = [0.05, 0, 0]
+v = [0, 0, 0.05]
+rows = 5
+columns = 5
+material = { mass = 0.001, damping = 0.05, stiffness = 40 }
+[[couple]]
+master = { tissue = "sheet", nodes = [24] }
+slave = { tissue = "other", nodes = [20] }
+[[element]]
+a = { tissue = "other", node = 0 }
+b = { world = [0.06, 0.1, 0] }
+answer = { stiffness = 8 }
+shorten = 0.2
+[[element]]
+a = { tissue = "other", node = 4 }
+answer = { damping = 0.05 }
+"#;
+
+fn change(simulation: &Simulation, group: &str, name: &str, value: f64) -> Change {
+    let list = simulation.parameters();
+    let found = list.iter().position(|p| p.group == group && p.name == name);
+    let known: Vec<String> = list
+        .iter()
+        .map(|p| format!("{}: {}", p.group, p.name))
+        .collect();
+    let parameter =
+        found.unwrap_or_else(|| panic!("no parameter {group}: {name} among {known:#?}")) as u32;
+    Change { parameter, value }
+}
+
+fn step(simulation: &mut Simulation, changes: &[Change]) -> Vec<Happening> {
+    let mut input = simulation.idle_input();
+    input.changes = changes.to_vec();
+    let report = simulation.step(&input);
+    report.events.iter().map(|e| e.what.clone()).collect()
+}
+
+fn run(simulation: &mut Simulation, steps: usize) {
+    let input = simulation.idle_input();
+    for _ in 0..steps {
+        simulation.step(&input);
+    }
+}
+
+/// What is changed, by what in the file, and to what there.
+const CHANGES: [(&str, &str, f64, &str, &str); 17] = [
+    (
+        "sheet",
+        "law",
+        1.0,
+        "stiffness = 40, limit",
+        "stiffness = 40, law = \"quadratic\", limit",
+    ),
+    ("sheet", "greatest pull", 0.2, "[inf, 0.5]", "[inf, 0.2]"),
+    ("sheet", "greatest push", 0.1, "[inf, 0.5]", "[0.1, 0.5]"),
+    ("sheet", "greatest pull", 1000.0, "[inf, 0.5]", "[inf, inf]"),
+    (
+        "sheet",
+        "yield strain",
+        0.05,
+        "strain = 0.3",
+        "strain = 0.05",
+    ),
+    ("sheet", "ground", -0.05, "ground = 0.0", "ground = -0.05"),
+    (
+        "sheet",
+        "node 12 mass",
+        0.004,
+        "mass = 0.002",
+        "mass = 0.004",
+    ),
+    (
+        "sheet",
+        "node 12 free along y",
+        0.0,
+        "axes = [1, 1, 1]",
+        "axes = [1, 0, 1]",
+    ),
+    (
+        "sheet",
+        "node 13 damping",
+        0.4,
+        "damping = 0.1",
+        "damping = 0.4",
+    ),
+    (
+        "sheet",
+        "element 0 stiffness",
+        9.0,
+        "stiffness = 5 }",
+        "stiffness = 9 }",
+    ),
+    (
+        "sheet",
+        "element 0 shorten",
+        0.3,
+        "shorten = 0.1",
+        "shorten = 0.3",
+    ),
+    (
+        "sheet",
+        "element 1 piece 2 gives",
+        0.16,
+        "[0.1, 0.2]",
+        "[0.1, 0.16]",
+    ),
+    (
+        "sheet",
+        "element 1 drive force",
+        0.3,
+        "force = 0.1",
+        "force = 0.3",
+    ),
+    (
+        "element 0",
+        "stiffness",
+        3.0,
+        "stiffness = 8",
+        "stiffness = 3",
+    ),
+    ("element 1", "damping", 0.2, "damping = 0.05 }\n\"#", ""),
+    (
+        "couple 0",
+        "force factor",
+        0.5,
+        "nodes = [20] }",
+        "nodes = [20] }\nforce_factor = 0.5",
+    ),
+    (
+        "signal beat",
+        "amplitude",
+        1.0,
+        "amplitude = 0.5",
+        "amplitude = 1.0",
+    ),
+];
+
+#[test]
+fn what_is_changed_at_the_start_is_what_a_scene_that_says_so_has() {
+    for (group, name, value, from, to) in CHANGES {
+        let text = match to {
+            // The last damper of the file.
+            "" => {
+                let at = SCENE.rfind("damping = 0.05").unwrap();
+                format!("{}damping = 0.2{}", &SCENE[..at], &SCENE[at + 14..])
+            }
+            _ => SCENE.replacen(from, to, 1),
+        };
+        assert_ne!(text, SCENE, "{name}");
+        let (mut changed, mut written, mut plain) = (built(SCENE), built(&text), built(SCENE));
+        let wish = change(&changed, group, name, value);
+        let told = step(&mut changed, &[wish]);
+        assert!(
+            matches!(&told[..], [Happening::Changed { .. }]),
+            "{group}: {name}: {told:?}"
+        );
+        step(&mut written, &[]);
+        step(&mut plain, &[]);
+        for _ in 0..3 {
+            run(&mut changed, 60);
+            run(&mut written, 60);
+            run(&mut plain, 60);
+            assert_eq!(
+                changed.state().nodes,
+                written.state().nodes,
+                "{group}: {name}"
+            );
+        }
+        // A ground that nothing reaches and a limit that nothing meets do nothing here.
+        let idle = ["ground", "greatest push", "greatest pull", "yield strain"].contains(&name);
+        if !idle {
+            assert_ne!(
+                changed.state().nodes,
+                plain.state().nodes,
+                "{group}: {name}"
+            );
+        }
+    }
+}
+
+#[test]
+fn back_again_and_snapshots_are_exact() {
+    let (mut there, mut never) = (built(SCENE), built(SCENE));
+    let wishes: Vec<Change> = CHANGES
+        .iter()
+        .filter(|c| c.1 != "greatest pull" || c.2 < 1.0)
+        .map(|(group, name, value, ..)| change(&there, group, name, *value))
+        .collect();
+    // Nothing moves in no time: set and put back within two steps of which the first is undone.
+    let start = there.snapshot();
+    step(&mut there, &wishes);
+    let middle = there.snapshot();
+    run(&mut there, 50);
+    let end = there.hash();
+    let mut again = built(SCENE);
+    again.restore(&middle).unwrap();
+    run(&mut again, 50);
+    assert_eq!(again.hash(), end, "a snapshot carries what was changed");
+    there.restore(&start).unwrap();
+    run(&mut there, 50);
+    run(&mut never, 50);
+    assert_eq!(there.hash(), never.hash(), "and what it was before");
+}
+
+#[test]
+fn commands_reach_single_things_and_bad_wishes_are_refused() {
+    let text = format!(
+        "{SCENE}\n[[command]]\nat = 0.01\nset = [{{ of = \"signal beat\", what = \"rate\", to = 4 }}, \
+         {{ of = \"couple 0\", what = \"force factor\", to = 0.25 }}]\n"
+    );
+    let mut simulation = built(&text);
+    run(&mut simulation, 10);
+    let of = |s: &Simulation, group: &str, name: &str| {
+        s.parameters()[change(s, group, name, 0.0).parameter as usize].value
+    };
+    assert_eq!(of(&simulation, "signal beat", "rate"), 4.0);
+    assert_eq!(of(&simulation, "couple 0", "force factor"), 0.25);
+    let refused = |s: &mut Simulation, group: &str, name: &str, value: f64| {
+        let before = of(s, group, name);
+        let wish = change(s, group, name, value);
+        let told = step(s, &[wish]);
+        assert_eq!(of(s, group, name), before);
+        match &told[..] {
+            [Happening::Refused { reason, .. }] => reason.clone(),
+            other => panic!("{group}: {name}: {other:?}"),
+        }
+    };
+    let why = refused(&mut simulation, "sheet", "ground", 0.06);
+    assert!(why.contains("lowest free node"), "{why}");
+    let why = refused(&mut simulation, "couple 0", "force factor", 1.5);
+    assert!(why.contains("does not lie between"), "{why}");
+}
+
+#[test]
+fn what_would_do_nothing_is_not_offered() {
+    let net = r#"trocar = 1
+[[net]]
+name = "net"
+points = [[0, 0, 0], [0.02, 0, 0], [0, 0.02, 0], [0, 0, 0.02]]
+facets = [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]]
+fathers = [0, 0, 1, 1]
+centres = [{ position = [0.01, 0, 0] }, { position = [0, 0.01, 0.01] }]
+material = { mass = 0.001, damping = 0.2, stiffness = 20, memory = 5 }
+"#;
+    let simulation = built(net);
+    let names: Vec<&str> = simulation
+        .parameters()
+        .iter()
+        .filter(|p| p.group == "net")
+        .map(|p| p.name.as_str())
+        .collect();
+    assert!(names.contains(&"centre mass") && names.contains(&"greatest pull"));
+    for idle in [
+        "brace",
+        "bending",
+        "centre stiffness",
+        "yield strain",
+        "ground",
+    ] {
+        assert!(!names.contains(&idle), "{idle}");
+    }
+}
