@@ -1,5 +1,7 @@
 //! Matter that is connected: what is stepped together, on one thread.
 
+mod order;
+
 use crate::{
     build::{Model, Timetable, substeps},
     collisions::Collisions,
@@ -180,6 +182,8 @@ pub struct Group {
     count: u32,
     /// Velocities and spins before the mouse pulled.
     before: Vec<(Vec<DVec3>, Vec<DVec3>)>,
+    /// Memory for substeps of higher order.
+    start: order::Start,
 }
 
 impl Group {
@@ -271,6 +275,7 @@ impl Group {
             adaptive: model.adaptive.then_some(connected.bounds.exact),
             count: 0,
             before: Vec::new(),
+            start: order::Start::default(),
         }
     }
 
@@ -441,6 +446,9 @@ impl Group {
     fn substep(&mut self, stage: &Stage<'_>, sub: Sub) {
         self.detect(stage, sub);
         self.clock.lap(Lap::Detect);
+        if self.link(stage, sub) {
+            return;
+        }
         self.force(stage, sub);
         self.clock.lap(Lap::Force);
         let solved = self.aim(stage, sub);
