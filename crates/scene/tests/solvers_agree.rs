@@ -770,3 +770,60 @@ fn a_snapshot_goes_on_bit_for_bit() {
     fresh.simulation.restore(&kept).unwrap();
     assert_eq!(go(&mut fresh), first, "in a new one");
 }
+
+#[test]
+fn a_tree_that_touches_and_one_that_does_not_both_go_as_by_system() {
+    // Two chains in one group; one swings against a block, the other hangs free.
+    let scene = |solver: &str| {
+        let mut text = world(&format!("step = 0.002\nsolver = \"{solver}\""));
+        for (chain, z) in [("left", 0.0), ("right", 1.0)] {
+            for i in 0..6 {
+                let x = 0.1 + 0.2 * f64::from(i);
+                let says = "mass = 0.5\nhalf_extents = [0.08, 0.02, 0.02]";
+                body(
+                    &mut text,
+                    &format!("{chain} {i}"),
+                    DVec3::new(x, 0.0, z),
+                    says,
+                );
+                let a = match i {
+                    0 => format!("world = [0, 0, {z:?}]"),
+                    _ => format!("body = \"{chain} {}\", at = [0.1, 0, 0]", i - 1),
+                };
+                joint(
+                    &mut text,
+                    &format!(
+                        "kind = \"ball\"\na = {{ {a} }}\nb = {{ body = \"{chain} {i}\", at = [-0.1, 0, 0] }}"
+                    ),
+                );
+            }
+        }
+        body(
+            &mut text,
+            "block",
+            DVec3::new(0.9, -0.3, 0.0),
+            "motion = \"static\"\nhalf_extents = [0.2, 0.05, 0.3]",
+        );
+        text
+    };
+    let mut rigs = ["graph", "system"].map(|solver| Rig::new(&scene(solver)));
+    let mut touched = 0;
+    for _ in 0..130 {
+        for rig in &mut rigs {
+            let report = rig.step();
+            touched = touched.max(report.contacts);
+        }
+        let [graph, system] = &rigs;
+        for i in 0..6 {
+            let gap = |chain: &str| {
+                let name = format!("{chain} {i}");
+                graph.position(&name).distance(system.position(&name))
+            };
+            let [free, blocked] = [gap("right"), gap("left")];
+            assert!(free < 1e-7, "link {i} of the free one: {free} m");
+            assert!(blocked < 1e-3, "link {i} of the other: {blocked} m");
+        }
+    }
+    assert!(touched > 0, "the chain has missed the block");
+    assert!(rigs[0].gap() < 1e-8, "{}", rigs[0].gap());
+}

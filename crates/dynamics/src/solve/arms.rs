@@ -148,7 +148,9 @@ impl Workspace {
         let level = Level::Position(h);
         let mut components = std::mem::take(&mut self.plan.components);
         self.again.clear();
-        self.again.resize(self.plan.movers, [DVec3::ZERO; 2]);
+        if components.iter().any(|c| c.mean) {
+            self.again.resize(self.plan.movers, [DVec3::ZERO; 2]);
+        }
         for component in components.iter_mut().filter(|c| c.mean) {
             let settled = component.progress.error <= tolerance && !component.sweeps();
             if !settled || component.movers.iter().any(|m| self.movers[*m].dirty) {

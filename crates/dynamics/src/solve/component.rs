@@ -81,6 +81,9 @@ impl Default for Progress {
 /// Joints that hang together.
 #[derive(Debug, Default)]
 pub struct Component {
+    /// Which section of the plan it is in, and whether that is solved elsewhere in this substep.
+    pub section: usize,
+    pub idle: bool,
     pub blocks: Vec<u32>,
     pub movers: Vec<u32>,
     /// Method it is solved by, and the one that was wished for.
@@ -166,7 +169,7 @@ impl Rows<'_> {
 }
 
 impl Component {
-    pub fn new(blocks: Vec<u32>, all: &[Block], parts: &[Part]) -> Self {
+    pub fn new(blocks: Vec<u32>, section: usize, all: &[Block], parts: &[Part]) -> Self {
         let mut movers: Vec<u32> = blocks
             .iter()
             .flat_map(|b| &parts[all[*b as usize].parts.clone()])
@@ -177,6 +180,7 @@ impl Component {
         let held = blocks.iter().filter(|b| all[**b as usize].on_still);
         let is_drive = |b: &u32| matches!(all[*b as usize].what, What::Drive(_));
         Self {
+            section,
             held: held.copied().collect(),
             has_drive: blocks.iter().any(is_drive),
             is_controlled: blocks.iter().any(|b| all[*b as usize].is_of_control()),
@@ -184,6 +188,16 @@ impl Component {
             movers,
             ..Self::default()
         }
+    }
+
+    /// Takes no part: nothing is known of it.
+    pub fn rest(&mut self) {
+        self.idle = true;
+        self.lost = false;
+        self.mean = false;
+        self.allowed = None;
+        self.redundant = 0;
+        self.progress = Progress::default();
     }
 
     /// The method that `wish` means here.

@@ -8,6 +8,7 @@ use crate::{
     rigid::{Split, turning},
 };
 use glam::{DMat3, DQuat, DVec3};
+use std::ops::Range;
 use trocar_math::{Pose, skew};
 
 /// So many movers are made room for at once.
@@ -587,16 +588,16 @@ impl Movers {
         &mut self.list[first..]
     }
 
-    /// Reads all movers anew.
-    pub fn read(&mut self, cast: &Cast<'_>, level: Level) {
-        for mover in &mut self.list {
+    /// Reads some movers anew.
+    pub fn read(&mut self, which: Range<usize>, cast: &Cast<'_>, level: Level) {
+        for mover in &mut self.list[which] {
             mover.read(cast, level);
         }
     }
 
-    /// Gives every node the impulses its mover has had.
-    pub fn write(&self, cast: &mut Cast<'_>, h: f64) {
-        for mover in &self.list {
+    /// Gives the nodes of some movers the impulses that these have had.
+    pub fn write(&self, which: Range<usize>, cast: &mut Cast<'_>, h: f64) {
+        for mover in &self.list[which] {
             if mover.push == DVec3::ZERO && mover.twist == DVec3::ZERO && !mover.mean {
                 continue;
             }

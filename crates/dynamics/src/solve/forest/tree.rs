@@ -24,6 +24,8 @@ pub struct Tree {
     pub limbs: Vec<Limb>,
     /// What the first limb hangs on, if it hangs on anything: a point that no impulse moves.
     pub root: Option<(MatterId, Point)>,
+    /// True if it is solved apart in this substep.
+    pub apart: bool,
     bodies: Vec<Body>,
     courses: Vec<Course>,
     holds: Vec<Hold>,
