@@ -145,6 +145,8 @@ pub struct Group {
     pub halvings: u32,
     /// Joints that were given up in this step, by their index in the model: they contradict each other.
     pub lost: Vec<u32>,
+    /// Joints with rows that others already determine, likewise.
+    pub redundant: Vec<u32>,
     /// Where its rigid bodies touch.
     pub collisions: Option<Collisions>,
     /// Force at each instrument's tip, N, summed over the step.
@@ -237,6 +239,7 @@ impl Group {
             version: 0,
             halvings: 0,
             lost: Vec::new(),
+            redundant: Vec::new(),
             collisions: Collisions::new(model).filter(|_| model.bodies.is_some_and(within)),
             reactions: vec![DVec3::ZERO; model.tools.len()],
             clock: Clock::start(),
@@ -374,6 +377,7 @@ impl Group {
         self.fallen.clear();
         self.halvings = 0;
         self.lost.clear();
+        self.redundant.clear();
         self.clock = Clock::start();
         if self.skins.is_empty() {
             return;
@@ -828,14 +832,22 @@ impl Group {
         }
         worst(&mut self.aim, &outcome);
         let Self {
-            lost, joint_index, ..
+            lost,
+            redundant,
+            joint_index,
+            solver,
+            ..
         } = self;
-        self.solver.see_lost(|joint| {
-            lost.push(joint_index[joint as usize] as u32);
-        });
-        // One that comes of several base joints is shown more than once, and so is what is lost in many substeps.
-        lost.sort_unstable();
-        lost.dedup();
+        let of_model = |joint: u32| joint_index[joint as usize] as u32;
+        solver.see_lost(|joint| lost.push(of_model(joint)));
+        if outcome.redundant > 0 {
+            solver.see_redundant(|joint| redundant.push(of_model(joint)));
+        }
+        // One that comes of several base joints is shown more than once, and so is what is found in many substeps.
+        for list in [lost, redundant] {
+            list.sort_unstable();
+            list.dedup();
+        }
         self.warm.clear();
         let found = self.keys.iter().zip(&self.contacts);
         self.warm.extend(found.map(|(key, contact)| Warm {

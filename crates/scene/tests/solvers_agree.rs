@@ -827,3 +827,32 @@ fn a_tree_that_touches_and_one_that_does_not_both_go_as_by_system() {
     assert!(touched > 0, "the chain has missed the block");
     assert!(rigs[0].gap() < 1e-8, "{}", rigs[0].gap());
 }
+
+#[test]
+fn joints_that_others_make_redundant_are_named() {
+    for solver in ["system", "graph"] {
+        // What hangs on the coupler and what stands apart are of no loop.
+        let mut text = four_bar(solver);
+        let says = "mass = 0.2\nhalf_extents = [0.02, 0.1, 0.02]\ncollide = false";
+        body(&mut text, "tail", DVec3::new(0.25, 0.2, 0.0), says);
+        body(&mut text, "apart", DVec3::new(2.0, 0.2, 0.0), says);
+        for (a, b, x) in [
+            ("body = \"coupler\"", "tail", 0.25),
+            ("world = [2, 0.3, 0]", "apart", 2.0),
+        ] {
+            joint(
+                &mut text,
+                &format!(
+                    "kind = \"hinge\"\na = {{ {a} }}\nb = {{ body = \"{b}\" }}\nat = [{x:?}, 0.3, 0]\naxis = [0, 0, 1]"
+                ),
+            );
+        }
+        let mut rig = Rig::new(&text);
+        rig.watch(0.5, |_, report| {
+            assert_eq!(report.aim.redundant, 3, "{solver}");
+            let named = &report.redundant_joints;
+            let of_loop = named.iter().all(|j| *j < 4);
+            assert!(!named.is_empty() && of_loop, "{solver}: {named:?}");
+        });
+    }
+}

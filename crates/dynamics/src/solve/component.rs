@@ -107,8 +107,9 @@ pub struct Component {
     skew: Skew,
     /// True if the last factorisation is that of the end of the substep.
     skewed: bool,
-    /// Factors of single blocks.
+    /// Factors of single blocks, and of each whether it has rows that others of the same block already determine.
     singles: Vec<f64>,
+    alone: Vec<bool>,
     x: Vec<f64>,
     scale: Vec<f64>,
     /// Rows that others already determine, as the last factorisation found.
@@ -218,6 +219,35 @@ impl Component {
         }
     }
 
+    /// Shows the blocks that have rows which others already determine, as the last factorisation found.
+    pub fn see_redundant(&self, all: &[Block], mut see: impl FnMut(u32)) {
+        if self.redundant == 0 {
+            return;
+        }
+        if self.sweeps() {
+            for (b, _) in self
+                .blocks
+                .iter()
+                .zip(&self.alone)
+                .filter(|(_, alone)| **alone)
+            {
+                see(*b);
+            }
+            return;
+        }
+        let rows = match self.skewed {
+            true => self.skew.redundant(),
+            false => self.factor.redundant(),
+        };
+        for (b, (offset, _)) in self.blocks.iter().zip(&self.layout.blocks) {
+            let end = offset + all[*b as usize].rows;
+            let next = rows.partition_point(|row| (*row as usize) < *offset);
+            if rows.get(next).is_some_and(|row| (*row as usize) < end) {
+                see(*b);
+            }
+        }
+    }
+
     /// Makes the factorisation of this instant.
     pub fn factorise(&mut self, rows: &Rows<'_>, movers: &Movers) {
         match self.method.unwrap_or(Method::Iterative) {
@@ -324,6 +354,8 @@ impl Component {
         self.moved.reserve(self.movers.len());
         self.singles.clear();
         self.singles.resize(singles.sum(), 0.0);
+        self.alone.clear();
+        self.alone.resize(self.blocks.len(), false);
         self.layout = layout;
     }
 
@@ -476,7 +508,7 @@ impl Component {
         let mut first = 0;
         self.redundant = 0;
         let (mut product, mut room) = ([0.0; 36], [0.0; 36]);
-        for b in &self.blocks {
+        for (b, alone) in self.blocks.iter().zip(&mut self.alone) {
             let block = &rows.blocks[*b as usize];
             let n = block.rows;
             let own = &mut self.singles[first..first + n * n];
@@ -498,8 +530,9 @@ impl Component {
                 }
                 scale[r] = own[r * n + r];
             }
-            self.redundant +=
-                small::factor_block(own, &scale[..n], REDUNDANT).count_ones() as usize;
+            let redundant = small::factor_block(own, &scale[..n], REDUNDANT);
+            *alone = redundant != 0;
+            self.redundant += redundant.count_ones() as usize;
         }
     }
 

@@ -3,7 +3,7 @@
 use super::{
     Level, Outcome, Workspace,
     component::Component,
-    plan::{Owner, What},
+    plan::{Plan, What},
     plan_ends,
     round::{MOST_HALVINGS, MOST_ROUNDS},
 };
@@ -33,14 +33,17 @@ impl Workspace {
     pub fn see_lost(&self, mut see: impl FnMut(u32)) {
         let lost = self.plan.components.iter().filter(|c| c.lost);
         for b in lost.flat_map(|c| &c.blocks) {
-            let What::Bases(first, count) = self.plan.blocks[*b as usize].what else {
-                continue;
-            };
-            for owner in &self.plan.owners[first as usize..first as usize + count as usize] {
-                if let Owner::Base { joint, .. } = owner {
-                    see(*joint);
-                }
-            }
+            self.plan.see_joints(*b, &mut see);
+        }
+    }
+
+    /// Shows every joint that has rows which others already determine, likewise.
+    pub fn see_redundant(&self, mut see: impl FnMut(u32)) {
+        let Plan {
+            components, blocks, ..
+        } = &self.plan;
+        for component in components {
+            component.see_redundant(blocks, |b| self.plan.see_joints(b, &mut see));
         }
     }
 

@@ -186,6 +186,12 @@ impl Solver {
     pub fn see_lost(&self, see: impl FnMut(u32)) {
         self.room.see_lost(see);
     }
+
+    /// Tells the joints that have rows which others already determine: without effect of their own. Which of several that hold the same
+    /// thing it is, is chance.
+    pub fn see_redundant(&self, see: impl FnMut(u32)) {
+        self.room.see_redundant(see);
+    }
 }
 
 /// Memory for a solve.

@@ -145,6 +145,20 @@ impl Plan {
         }
     }
 
+    /// Shows the joints that a block is of.
+    pub fn see_joints(&self, block: u32, see: &mut impl FnMut(u32)) {
+        match self.blocks[block as usize].what {
+            What::Bases(first, count) => {
+                for owner in &self.owners[first as usize..first as usize + count as usize] {
+                    if let Owner::Base { joint, .. } = owner {
+                        see(*joint);
+                    }
+                }
+            }
+            What::Stop(k) | What::Drive(k) => see(self.knobs[k as usize].joint),
+        }
+    }
+
     /// Has the plan made anew at the next [`update`](Self::update).
     pub fn expire(&mut self) {
         self.version = None;
