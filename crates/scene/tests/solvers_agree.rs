@@ -856,3 +856,49 @@ fn joints_that_others_make_redundant_are_named() {
         });
     }
 }
+
+#[test]
+fn what_is_torn_is_slowed_down_whatever_touches_elsewhere() {
+    // Two bodies a metre apart, drawn together by a joint of 5 N; beside them, in the same group, two boxes on a hinge lie on a floor.
+    let highest = |beside: bool| {
+        let mut text = world("step = 0.002\ngravity = [0, -9.81, 0]\nsleep = false");
+        let says = "mass = 0.5\nhalf_extents = [0.05, 0.05, 0.05]\ncollide = false";
+        body(&mut text, "hung", DVec3::new(0.0, 1.0, 0.0), says);
+        body(&mut text, "drawn", DVec3::new(1.0, 1.0, 0.0), says);
+        joint(
+            &mut text,
+            "kind = \"ball\"\na = { world = [0, 1, 0] }\nb = { body = \"hung\" }",
+        );
+        joint(
+            &mut text,
+            "kind = \"ball\"\nstrength = 20\na = { body = \"hung\", at = [0, 0, 0] }\nb = { body = \"drawn\", at = [0, 0, 0] }",
+        );
+        if beside {
+            let says = "mass = 0.5\nhalf_extents = [0.05, 0.05, 0.05]";
+            body(&mut text, "one", DVec3::new(0.0, 0.05, 3.0), says);
+            body(&mut text, "two", DVec3::new(0.12, 0.05, 3.0), says);
+            body(
+                &mut text,
+                "floor",
+                DVec3::new(0.0, -0.05, 3.0),
+                "motion = \"static\"\nhalf_extents = [1, 0.05, 1]",
+            );
+            joint(
+                &mut text,
+                "kind = \"hinge\"\naxis = [0, 0, 1]\nat = [0.06, 0.05, 3]\na = { body = \"one\" }\nb = { body = \"two\" }",
+            );
+        }
+        let mut rig = Rig::new(&text);
+        let (mut way, mut touched) = (Vec::new(), 0);
+        rig.watch(3.0, |rig, report| {
+            way.push(rig.position("drawn"));
+            touched = touched.max(report.contacts);
+        });
+        assert_eq!(touched > 0, beside);
+        way
+    };
+    let (alone, beside) = (highest(false), highest(true));
+    let apart = alone.iter().zip(&beside);
+    let apart = apart.map(|(a, b)| a.distance(*b)).fold(0.0, f64::max);
+    assert!(apart < 1e-6, "{apart} m");
+}

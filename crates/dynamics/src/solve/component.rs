@@ -93,6 +93,9 @@ pub struct Component {
     pub driven: bool,
     /// The blocks that hold it to something that no impulse moves.
     pub held: Vec<u32>,
+    /// True if something presses on one of its bodies in this substep; true if that is tissue, or it is tissue.
+    pub pressed: bool,
+    pub on_tissue: bool,
     /// True if it has drives; true if it has drives or stops.
     pub has_drive: bool,
     pub is_controlled: bool,

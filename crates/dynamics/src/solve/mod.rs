@@ -328,6 +328,7 @@ fn aim_in(
     let Workspace { press, movers, .. } = workspace;
     let crew = touches.crew;
     press.begin(movers, cast, (touches.bodies, Task::Aim), level, crew);
+    workspace.feel();
     let sweeps = workspace.press.budget(budget.sweeps).min(shock(budget));
     let mut outcome = Outcome::default();
     loop {
@@ -503,6 +504,7 @@ impl Workspace {
         self.load_velocity(bonds);
         self.press
             .begin(&mut self.movers, cast, (contacts, task), level, crew);
+        self.feel();
         // What is left wrong here the next substep makes right.
         let sweeps = self
             .press

@@ -5,7 +5,7 @@
 use super::{
     component::Component,
     ends::Ends,
-    mover::{Level, Movers, When},
+    mover::{Level, Movers, NONE, When},
     rows::{Dial, Tied},
 };
 use crate::{
@@ -114,6 +114,8 @@ pub struct Plan {
     pub blocks: Vec<Block>,
     pub parts: Vec<Part>,
     pub components: Vec<Component>,
+    /// Of each mover of the plan its component, or [`NONE`].
+    of_mover: Vec<u32>,
     pub sections: Vec<Section>,
     /// Movers of the sections after the first that nothing moves: others may share them.
     still: Vec<u32>,
@@ -157,6 +159,12 @@ impl Plan {
             }
             What::Stop(k) | What::Drive(k) => see(self.knobs[k as usize].joint),
         }
+    }
+
+    /// The component that acts on a mover.
+    pub fn component_of(&self, mover: u32) -> Option<usize> {
+        let c = self.of_mover.get(mover as usize).copied();
+        c.filter(|c| *c != NONE).map(|c| c as usize)
     }
 
     /// Has the plan made anew at the next [`update`](Self::update).
@@ -428,6 +436,12 @@ impl Plan {
             Component::new(blocks, section, &self.blocks, &self.parts)
         };
         self.components = groups.into_iter().map(component).collect();
+        self.of_mover = vec![NONE; movers.len()];
+        for (c, component) in self.components.iter().enumerate() {
+            for m in &component.movers {
+                self.of_mover[*m as usize] = c as u32;
+            }
+        }
     }
 
     /// Works out the rows of all blocks at this instant.
