@@ -621,6 +621,14 @@ impl Masses {
             && self.ground.is_none()
     }
 
+    /// True if a substep with turned velocities takes all nodes back where they came from, as long as the forces on them are the
+    /// same everywhere: nothing is carried, locked or damped, and all drift by the mean of old and new velocity.
+    pub fn is_reversible(&self) -> bool {
+        self.old == 0.5
+            && (0..self.len()).all(|i| self.is_free(i))
+            && self.rigid.iter().all(|r| r.damping == 0.0)
+    }
+
     /// Adds the impulse `push` (N·s) to a node's velocity and `spin` (rad/s) to its spin. `h` is the substep that was
     /// planned, 0 if none was.
     pub fn kick(&self, nodes: &mut Nodes, i: usize, push: DVec3, spin: DVec3, h: f64) {

@@ -1,5 +1,7 @@
 //! Matter that is connected: what is stepped together, on one thread.
 
+mod order;
+
 use crate::{
     build::{Model, Timetable, substeps},
     collisions::Collisions,
@@ -146,6 +148,8 @@ pub struct Group {
     pub blows: u32,
     /// Joints that were given up in this step, by their index in the model: they contradict each other.
     pub lost: Vec<u32>,
+    /// Joints with rows that others already determine, likewise.
+    pub redundant: Vec<u32>,
     /// Where its rigid bodies touch.
     pub collisions: Option<Collisions>,
     /// Force at each instrument's tip, N, summed over the step.
@@ -185,6 +189,8 @@ pub struct Group {
     wanted: u32,
     /// Velocities and spins before the mouse pulled.
     before: Vec<(Vec<DVec3>, Vec<DVec3>)>,
+    /// Memory for substeps of higher order.
+    start: order::Start,
 }
 
 impl Group {
@@ -239,6 +245,7 @@ impl Group {
             halvings: 0,
             blows: 0,
             lost: Vec::new(),
+            redundant: Vec::new(),
             collisions: Collisions::new(model).filter(|_| model.bodies.is_some_and(within)),
             reactions: vec![DVec3::ZERO; model.tools.len()],
             clock: Clock::start(),
@@ -264,6 +271,7 @@ impl Group {
             count: 0,
             wanted: 0,
             before: Vec::new(),
+            start: order::Start::default(),
         }
     }
 
@@ -404,6 +412,7 @@ impl Group {
         self.halvings = 0;
         self.blows = 0;
         self.lost.clear();
+        self.redundant.clear();
         self.clock = Clock::start();
         if self.skins.is_empty() {
             return;
@@ -476,6 +485,9 @@ impl Group {
     fn substep(&mut self, stage: &Stage<'_>, sub: Sub) {
         self.detect(stage, sub);
         self.clock.lap(Lap::Detect);
+        if self.link(stage, sub) {
+            return;
+        }
         self.force(stage, sub);
         self.clock.lap(Lap::Force);
         let solved = self.aim(stage, sub);
@@ -877,14 +889,22 @@ impl Group {
         }
         worst(&mut self.aim, &outcome);
         let Self {
-            lost, joint_index, ..
+            lost,
+            redundant,
+            joint_index,
+            solver,
+            ..
         } = self;
-        self.solver.see_lost(|joint| {
-            lost.push(joint_index[joint as usize] as u32);
-        });
-        // One that comes of several base joints is shown more than once, and so is what is lost in many substeps.
-        lost.sort_unstable();
-        lost.dedup();
+        let of_model = |joint: u32| joint_index[joint as usize] as u32;
+        solver.see_lost(|joint| lost.push(of_model(joint)));
+        if outcome.redundant > 0 {
+            solver.see_redundant(|joint| redundant.push(of_model(joint)));
+        }
+        // One that comes of several base joints is shown more than once, and so is what is found in many substeps.
+        for list in [lost, redundant] {
+            list.sort_unstable();
+            list.dedup();
+        }
         self.warm.clear();
         let found = self.keys.iter().zip(&self.contacts);
         self.warm.extend(found.map(|(key, contact)| Warm {

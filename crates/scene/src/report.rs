@@ -120,6 +120,8 @@ pub struct StepReport {
     pub blows: u32,
     /// Joints that were given up because they contradict each other, by their index in the model.
     pub lost_joints: Vec<u32>,
+    /// Joints with rows that others already determine, likewise. Which of several that hold the same thing it is, is chance.
+    pub redundant_joints: Vec<u32>,
     /// Contacts in the last substep.
     pub contacts: usize,
     /// The worst outcome of `aim`: error in m.

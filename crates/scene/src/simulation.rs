@@ -472,6 +472,7 @@ impl Simulation {
         report.blows = 0;
         report.contacts = 0;
         report.lost_joints.clear();
+        report.redundant_joints.clear();
         report.aim = trocar_dynamics::Outcome::RIGHT;
         report.correct = report.aim;
         for group in &self.groups {
@@ -487,6 +488,7 @@ impl Simulation {
             report.halvings += group.halvings;
             report.blows += group.blows;
             report.lost_joints.extend_from_slice(&group.lost);
+            report.redundant_joints.extend_from_slice(&group.redundant);
         }
     }
 

@@ -770,3 +770,135 @@ fn a_snapshot_goes_on_bit_for_bit() {
     fresh.simulation.restore(&kept).unwrap();
     assert_eq!(go(&mut fresh), first, "in a new one");
 }
+
+#[test]
+fn a_tree_that_touches_and_one_that_does_not_both_go_as_by_system() {
+    // Two chains in one group; one swings against a block, the other hangs free.
+    let scene = |solver: &str| {
+        let mut text = world(&format!("step = 0.002\nsolver = \"{solver}\""));
+        for (chain, z) in [("left", 0.0), ("right", 1.0)] {
+            for i in 0..6 {
+                let x = 0.1 + 0.2 * f64::from(i);
+                let says = "mass = 0.5\nhalf_extents = [0.08, 0.02, 0.02]";
+                body(
+                    &mut text,
+                    &format!("{chain} {i}"),
+                    DVec3::new(x, 0.0, z),
+                    says,
+                );
+                let a = match i {
+                    0 => format!("world = [0, 0, {z:?}]"),
+                    _ => format!("body = \"{chain} {}\", at = [0.1, 0, 0]", i - 1),
+                };
+                joint(
+                    &mut text,
+                    &format!(
+                        "kind = \"ball\"\na = {{ {a} }}\nb = {{ body = \"{chain} {i}\", at = [-0.1, 0, 0] }}"
+                    ),
+                );
+            }
+        }
+        body(
+            &mut text,
+            "block",
+            DVec3::new(0.9, -0.3, 0.0),
+            "motion = \"static\"\nhalf_extents = [0.2, 0.05, 0.3]",
+        );
+        text
+    };
+    let mut rigs = ["graph", "system"].map(|solver| Rig::new(&scene(solver)));
+    let mut touched = 0;
+    for _ in 0..130 {
+        for rig in &mut rigs {
+            let report = rig.step();
+            touched = touched.max(report.contacts);
+        }
+        let [graph, system] = &rigs;
+        for i in 0..6 {
+            let gap = |chain: &str| {
+                let name = format!("{chain} {i}");
+                graph.position(&name).distance(system.position(&name))
+            };
+            let [free, blocked] = [gap("right"), gap("left")];
+            assert!(free < 1e-7, "link {i} of the free one: {free} m");
+            assert!(blocked < 1e-3, "link {i} of the other: {blocked} m");
+        }
+    }
+    assert!(touched > 0, "the chain has missed the block");
+    assert!(rigs[0].gap() < 1e-8, "{}", rigs[0].gap());
+}
+
+#[test]
+fn joints_that_others_make_redundant_are_named() {
+    for solver in ["system", "graph"] {
+        // What hangs on the coupler and what stands apart are of no loop.
+        let mut text = four_bar(solver);
+        let says = "mass = 0.2\nhalf_extents = [0.02, 0.1, 0.02]\ncollide = false";
+        body(&mut text, "tail", DVec3::new(0.25, 0.2, 0.0), says);
+        body(&mut text, "apart", DVec3::new(2.0, 0.2, 0.0), says);
+        for (a, b, x) in [
+            ("body = \"coupler\"", "tail", 0.25),
+            ("world = [2, 0.3, 0]", "apart", 2.0),
+        ] {
+            joint(
+                &mut text,
+                &format!(
+                    "kind = \"hinge\"\na = {{ {a} }}\nb = {{ body = \"{b}\" }}\nat = [{x:?}, 0.3, 0]\naxis = [0, 0, 1]"
+                ),
+            );
+        }
+        let mut rig = Rig::new(&text);
+        rig.watch(0.5, |_, report| {
+            assert_eq!(report.aim.redundant, 3, "{solver}");
+            let named = &report.redundant_joints;
+            let of_loop = named.iter().all(|j| *j < 4);
+            assert!(!named.is_empty() && of_loop, "{solver}: {named:?}");
+        });
+    }
+}
+
+#[test]
+fn what_is_torn_is_slowed_down_whatever_touches_elsewhere() {
+    // Two bodies a metre apart, drawn together by a joint of 5 N; beside them, in the same group, two boxes on a hinge lie on a floor.
+    let highest = |beside: bool| {
+        let mut text = world("step = 0.002\ngravity = [0, -9.81, 0]\nsleep = false");
+        let says = "mass = 0.5\nhalf_extents = [0.05, 0.05, 0.05]\ncollide = false";
+        body(&mut text, "hung", DVec3::new(0.0, 1.0, 0.0), says);
+        body(&mut text, "drawn", DVec3::new(1.0, 1.0, 0.0), says);
+        joint(
+            &mut text,
+            "kind = \"ball\"\na = { world = [0, 1, 0] }\nb = { body = \"hung\" }",
+        );
+        joint(
+            &mut text,
+            "kind = \"ball\"\nstrength = 20\na = { body = \"hung\", at = [0, 0, 0] }\nb = { body = \"drawn\", at = [0, 0, 0] }",
+        );
+        if beside {
+            let says = "mass = 0.5\nhalf_extents = [0.05, 0.05, 0.05]";
+            body(&mut text, "one", DVec3::new(0.0, 0.05, 3.0), says);
+            body(&mut text, "two", DVec3::new(0.12, 0.05, 3.0), says);
+            body(
+                &mut text,
+                "floor",
+                DVec3::new(0.0, -0.05, 3.0),
+                "motion = \"static\"\nhalf_extents = [1, 0.05, 1]",
+            );
+            joint(
+                &mut text,
+                "kind = \"hinge\"\naxis = [0, 0, 1]\nat = [0.06, 0.05, 3]\na = { body = \"one\" }\nb = { body = \"two\" }",
+            );
+        }
+        let mut rig = Rig::new(&text);
+        let (mut way, mut touched) = (Vec::new(), 0);
+        rig.watch(3.0, |rig, report| {
+            way.push(rig.position("drawn"));
+            touched = touched.max(report.contacts);
+        });
+        assert_eq!(touched > 0, beside);
+        way
+    };
+    let (alone, beside) = (highest(false), highest(true));
+    let apart = alone.iter().zip(&beside);
+    let apart = apart.map(|(a, b)| a.distance(*b)).fold(0.0, f64::max);
+    assert!(apart < 1e-6, "{apart} m");
+}

@@ -69,6 +69,41 @@ fn a_warm_step_takes_no_memory() {
     bodies_on_tissue_take_no_memory();
     a_heap_that_comes_apart_and_together_takes_no_memory();
     stages_elements_and_substeps_that_follow_the_state_take_no_memory();
+    substeps_of_higher_order_take_no_memory();
+}
+
+/// Chains of ball joints that hang on the world, each body as it says; the links are 0.2 m long.
+fn chains(world: &str, count: usize, links: usize, body: &str) -> String {
+    let mut text = format!("trocar = 1\n[world]\n{world}\n");
+    for chain in 0..count {
+        let z = 0.5 * chain as f64;
+        for i in 0..links {
+            let x = 0.1 + 0.2 * i as f64;
+            let a = match i {
+                0 => format!("world = [0, 1, {z:?}]"),
+                _ => format!("body = \"{chain} {}\", at = [0.1, 0, 0]", i - 1),
+            };
+            text += &format!(
+                "[[body]]\nname = \"{chain} {i}\"\nmass = 0.5\nposition = [{x:?}, 1, {z:?}]\n{body}\n\
+                 [[joint]]\nkind = \"ball\"\na = {{ {a} }}\nb = {{ body = \"{chain} {i}\", at = [-0.1, 0, 0] }}\n"
+            );
+        }
+    }
+    text
+}
+
+/// Chains of ball joints, each step in links that go ahead and back.
+fn substeps_of_higher_order_take_no_memory() {
+    let text = chains(
+        "step = 0.005\norder = 4",
+        2,
+        4,
+        "half_extents = [0.08, 0.02, 0.02]\ncollide = false",
+    );
+    let mut simulation = common::built(&text);
+    let inputs = vec![simulation.idle_input(); 100];
+    allocations(&mut simulation, &inputs);
+    assert_eq!(allocations(&mut simulation, &inputs), 0);
 }
 
 /// So many cubes lie side by side that their contacts are cut into slabs, and half of them are lifted off again and again.

@@ -19,7 +19,7 @@ pub struct Skew {
     upper: Vec<f64>,
     /// As `upper` is laid out, without diagonal blocks: the transposes of the blocks below the diagonal.
     lower: Vec<f64>,
-    redundant: usize,
+    redundant: Vec<u32>,
 }
 
 impl Skew {
@@ -29,6 +29,8 @@ impl Skew {
             values.clear();
             values.resize(pattern.values, 0.0);
         }
+        self.redundant.clear();
+        self.redundant.reserve(pattern.rows);
     }
 
     /// Sets all blocks to zero.
@@ -79,7 +81,7 @@ impl Skew {
     pub fn factor(&mut self, pattern: &Pattern, scale: &[f64], tolerance: f64) -> usize {
         assert_eq!(scale.len(), pattern.rows, "one scale for each row");
         assert_eq!(self.upper.len(), pattern.values, "storage fits the pattern");
-        self.redundant = 0;
+        self.redundant.clear();
         for column in &pattern.columns {
             let (done, rest) = self.upper.split_at_mut(column.end as usize);
             let (below, rest_below) = self.lower.split_at_mut(column.end as usize);
@@ -94,9 +96,17 @@ impl Skew {
             };
             let scale = &scale[column.row as usize..];
             let redundant = for_size!(column.size, N => work.eliminate::<N>(scale, tolerance));
-            self.redundant += redundant.count_ones() as usize;
+            if redundant != 0 {
+                let rows = (0..u32::from(column.size)).filter(|row| redundant >> row & 1 == 1);
+                self.redundant.extend(rows.map(|row| column.row + row));
+            }
         }
-        self.redundant
+        self.redundant.len()
+    }
+
+    /// The redundant rows that the last [`Skew::factor`] found, ascending places in a vector.
+    pub fn redundant(&self) -> &[u32] {
+        &self.redundant
     }
 
     /// Solves in place: right-hand side in, solution out.

@@ -128,6 +128,15 @@ fn describe(path: &str, mut simulation: Simulation) -> Result<String, std::fmt::
             "  warning     {unsettled} of 600 steps ran out of iterations; the worst left {error:.1e} m"
         )?;
     }
+    let redundant = gathered.redundant_joints(&simulation);
+    if !redundant.is_empty() {
+        writeln!(
+            out,
+            "  redundant   {} row(s) of {}: others already determine them",
+            gathered.redundant_rows(),
+            redundant.join(", ")
+        )?;
+    }
     for event in first.events().iter().chain(gathered.events()) {
         writeln!(out, "  warning     at {:.3} s: {}", event.time, event.what)?;
     }

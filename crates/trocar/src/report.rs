@@ -2,7 +2,11 @@
 
 use crate::machine::Machine;
 use serde::Serialize;
-use std::{collections::BTreeMap, path::Path, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+    time::Duration,
+};
 use trocar_math::statistics::quantile;
 use trocar_scene::{Event, JointForce, Simulation, Stage, StepReport, recording::BUILD};
 
@@ -26,6 +30,8 @@ pub struct Gathered {
     most_redundant: u32,
     /// Of each joint that was given up: in how many steps.
     lost: BTreeMap<u32, u64>,
+    /// Joints with rows that others already determine.
+    redundant: BTreeSet<u32>,
 }
 
 /// µs at three quantiles.
@@ -75,6 +81,7 @@ struct Document<'a> {
     blows: u64,
     steps_with_wild_joints: u64,
     redundant_rows: u32,
+    redundant_joints: Vec<String>,
     lost_joints: Vec<LostEntry>,
     joints: Vec<JointEntry<'a>>,
     events: &'a [Event],
@@ -106,6 +113,7 @@ impl Gathered {
         for joint in &report.lost_joints {
             *self.lost.entry(*joint).or_default() += 1;
         }
+        self.redundant.extend(&report.redundant_joints);
     }
 
     /// What happened.
@@ -135,17 +143,23 @@ impl Gathered {
     }
 
     fn lost_joints(&self, simulation: &Simulation) -> Vec<LostEntry> {
-        let names = &simulation.model().joint_names;
-        let name = |joint: u32| match names.get(joint as usize) {
-            Some(name) if !name.is_empty() => name.clone(),
-            _ => format!("joint {}", joint + 1),
-        };
         let lost = self.lost.iter();
         lost.map(|(joint, steps)| LostEntry {
-            name: name(*joint),
+            name: joint_name(simulation, *joint),
             steps: *steps,
         })
         .collect()
+    }
+
+    /// Joints with rows that others already determine, by name.
+    pub fn redundant_joints(&self, simulation: &Simulation) -> Vec<String> {
+        let all = self.redundant.iter();
+        all.map(|joint| joint_name(simulation, *joint)).collect()
+    }
+
+    /// Rows that others already determined in the step that had most of them.
+    pub fn redundant_rows(&self) -> u32 {
+        self.most_redundant
     }
 
     /// The document.
@@ -191,11 +205,20 @@ impl Gathered {
             blows: self.blows,
             steps_with_wild_joints: self.wild,
             redundant_rows: self.most_redundant,
+            redundant_joints: self.redundant_joints(simulation),
             lost_joints: self.lost_joints(simulation),
             joints: joints(simulation),
             events: &self.events,
             final_hash: format!("{:016x}", simulation.hash()),
         })
+    }
+}
+
+/// A joint's name, or which one it is.
+fn joint_name(simulation: &Simulation, joint: u32) -> String {
+    match simulation.model().joint_names.get(joint as usize) {
+        Some(name) if !name.is_empty() => name.clone(),
+        _ => format!("joint {}", joint + 1),
     }
 }
 

@@ -139,3 +139,13 @@ pub struct Memory {
     /// Length of the last substep, s.
     pub h: f64,
 }
+
+impl Memory {
+    /// Becomes as `other`, without allocating if it has been as large before.
+    pub fn copy_from(&mut self, other: &Self) {
+        self.impulses.clone_from(&other.impulses);
+        self.feet.clone_from(&other.feet);
+        self.controls.clone_from(&other.controls);
+        self.h = other.h;
+    }
+}

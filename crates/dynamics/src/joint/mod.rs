@@ -276,6 +276,18 @@ impl Joint {
             .resize(self.controls.len(), [0.0, 0.0, f64::NAN]);
     }
 
+    /// True if something of it does work: it has a drive, or it makes velocities follow.
+    pub fn is_driven(&self) -> bool {
+        self.controls.iter().any(|c| c.drive.is_some())
+            || self.bases.iter().any(|b| b.kind.is_of_velocity())
+    }
+
+    /// True if one of its stops pushed in the last substep.
+    pub fn is_at_a_stop(&self) -> bool {
+        let of_controls = self.memory.impulses.get(self.rows()..).unwrap_or_default();
+        of_controls.chunks(2).any(|c| c[0] != 0.0)
+    }
+
     /// Number of degrees of freedom its base joints take.
     pub fn rows(&self) -> usize {
         self.bases.iter().map(|b| b.kind.rows()).sum()

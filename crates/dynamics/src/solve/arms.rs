@@ -19,6 +19,20 @@ use trocar_math::rotation::outer;
 /// (hω)² of the swinging under load that the arms of the start are trusted with; by linear theory it would be 4.
 pub(super) const SLOW_SWING: f64 = 0.5;
 
+/// (hω)² of a body's swinging about an `arm` (m) that is pulled with the impulse `pull` (N·s) at the start of each substep of `h`
+/// seconds, and as much at its end. `nimble` is its inverse inertia, 1/(kg·m²).
+#[inline]
+pub(super) fn swing(nimble: &DMat3, arm: DVec3, pull: f64, h: f64) -> f64 {
+    let square = arm.length_squared();
+    if square == 0.0 {
+        return 0.0;
+    }
+    // The mean over the two axes across the arm.
+    let along = arm.dot(*nimble * arm) / square;
+    let across = 0.5 * (nimble.x_axis.x + nimble.y_axis.y + nimble.z_axis.z - along);
+    2.0 * h * pull * square.sqrt() * across
+}
+
 impl Workspace {
     /// True if a component's bonds should pull along mean arms. Bonds that may give way, and all that hangs on anything but
     /// bodies and particles moved by forces alone, never do.
@@ -57,7 +71,9 @@ impl Workspace {
                 let pull = sum.fold(DVec3::ZERO, |s, (i, a)| s + *a * *i).length();
                 let ends = tied.a.parts().iter().chain(tied.b.parts());
                 fast |= ends.fold(false, |fast, (m, offset, weight)| {
-                    fast || movers[*m].swing(*offset, pull * weight, h) > SLOW_SWING
+                    let mover = &movers[*m];
+                    let arm = mover.orientation * *offset;
+                    fast || swing(&mover.inverse_inertia, arm, pull * weight, h) > SLOW_SWING
                 });
             }
         }
@@ -148,7 +164,9 @@ impl Workspace {
         let level = Level::Position(h);
         let mut components = std::mem::take(&mut self.plan.components);
         self.again.clear();
-        self.again.resize(self.plan.movers, [DVec3::ZERO; 2]);
+        if components.iter().any(|c| c.mean) {
+            self.again.resize(self.plan.movers, [DVec3::ZERO; 2]);
+        }
         for component in components.iter_mut().filter(|c| c.mean) {
             let settled = component.progress.error <= tolerance && !component.sweeps();
             if !settled || component.movers.iter().any(|m| self.movers[*m].dirty) {

@@ -81,6 +81,9 @@ impl Default for Progress {
 /// Joints that hang together.
 #[derive(Debug, Default)]
 pub struct Component {
+    /// Which section of the plan it is in, and whether that is solved elsewhere in this substep.
+    pub section: usize,
+    pub idle: bool,
     pub blocks: Vec<u32>,
     pub movers: Vec<u32>,
     /// Method it is solved by, and the one that was wished for.
@@ -90,6 +93,9 @@ pub struct Component {
     pub driven: bool,
     /// The blocks that hold it to something that no impulse moves.
     pub held: Vec<u32>,
+    /// True if something presses on one of its bodies in this substep; true if that is tissue, or it is tissue.
+    pub pressed: bool,
+    pub on_tissue: bool,
     /// True if it has drives; true if it has drives or stops.
     pub has_drive: bool,
     pub is_controlled: bool,
@@ -104,8 +110,9 @@ pub struct Component {
     skew: Skew,
     /// True if the last factorisation is that of the end of the substep.
     skewed: bool,
-    /// Factors of single blocks.
+    /// Factors of single blocks, and of each whether it has rows that others of the same block already determine.
     singles: Vec<f64>,
+    alone: Vec<bool>,
     x: Vec<f64>,
     scale: Vec<f64>,
     /// Rows that others already determine, as the last factorisation found.
@@ -166,7 +173,7 @@ impl Rows<'_> {
 }
 
 impl Component {
-    pub fn new(blocks: Vec<u32>, all: &[Block], parts: &[Part]) -> Self {
+    pub fn new(blocks: Vec<u32>, section: usize, all: &[Block], parts: &[Part]) -> Self {
         let mut movers: Vec<u32> = blocks
             .iter()
             .flat_map(|b| &parts[all[*b as usize].parts.clone()])
@@ -177,6 +184,7 @@ impl Component {
         let held = blocks.iter().filter(|b| all[**b as usize].on_still);
         let is_drive = |b: &u32| matches!(all[*b as usize].what, What::Drive(_));
         Self {
+            section,
             held: held.copied().collect(),
             has_drive: blocks.iter().any(is_drive),
             is_controlled: blocks.iter().any(|b| all[*b as usize].is_of_control()),
@@ -184,6 +192,16 @@ impl Component {
             movers,
             ..Self::default()
         }
+    }
+
+    /// Takes no part: nothing is known of it.
+    pub fn rest(&mut self) {
+        self.idle = true;
+        self.lost = false;
+        self.mean = false;
+        self.allowed = None;
+        self.redundant = 0;
+        self.progress = Progress::default();
     }
 
     /// The method that `wish` means here.
@@ -201,6 +219,35 @@ impl Component {
         if self.wished != Some(method) {
             self.wished = Some(method);
             self.lay_out(rows, movers, method);
+        }
+    }
+
+    /// Shows the blocks that have rows which others already determine, as the last factorisation found.
+    pub fn see_redundant(&self, all: &[Block], mut see: impl FnMut(u32)) {
+        if self.redundant == 0 {
+            return;
+        }
+        if self.sweeps() {
+            for (b, _) in self
+                .blocks
+                .iter()
+                .zip(&self.alone)
+                .filter(|(_, alone)| **alone)
+            {
+                see(*b);
+            }
+            return;
+        }
+        let rows = match self.skewed {
+            true => self.skew.redundant(),
+            false => self.factor.redundant(),
+        };
+        for (b, (offset, _)) in self.blocks.iter().zip(&self.layout.blocks) {
+            let end = offset + all[*b as usize].rows;
+            let next = rows.partition_point(|row| (*row as usize) < *offset);
+            if rows.get(next).is_some_and(|row| (*row as usize) < end) {
+                see(*b);
+            }
         }
     }
 
@@ -310,6 +357,8 @@ impl Component {
         self.moved.reserve(self.movers.len());
         self.singles.clear();
         self.singles.resize(singles.sum(), 0.0);
+        self.alone.clear();
+        self.alone.resize(self.blocks.len(), false);
         self.layout = layout;
     }
 
@@ -462,7 +511,7 @@ impl Component {
         let mut first = 0;
         self.redundant = 0;
         let (mut product, mut room) = ([0.0; 36], [0.0; 36]);
-        for b in &self.blocks {
+        for (b, alone) in self.blocks.iter().zip(&mut self.alone) {
             let block = &rows.blocks[*b as usize];
             let n = block.rows;
             let own = &mut self.singles[first..first + n * n];
@@ -484,8 +533,9 @@ impl Component {
                 }
                 scale[r] = own[r * n + r];
             }
-            self.redundant +=
-                small::factor_block(own, &scale[..n], REDUNDANT).count_ones() as usize;
+            let redundant = small::factor_block(own, &scale[..n], REDUNDANT);
+            *alone = redundant != 0;
+            self.redundant += redundant.count_ones() as usize;
         }
     }
 

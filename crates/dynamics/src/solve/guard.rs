@@ -3,14 +3,14 @@
 use super::{
     Level, Outcome, Workspace,
     component::Component,
-    plan::{Owner, What},
+    plan::{Plan, What},
     plan_ends,
     round::{MOST_HALVINGS, MOST_ROUNDS},
 };
 use glam::DVec3;
 
 /// Joints that give bodies more than this part of the energy they have in one substep have been solved wrongly.
-pub(super) const MOST_GAIN: f64 = 0.05;
+const MOST_GAIN: f64 = 0.05;
 
 /// Energy that torn joints may add in one substep, as a part of what there is.
 const GAIN: f64 = 0.02;
@@ -18,7 +18,85 @@ const GAIN: f64 = 0.02;
 /// Sweeps of the last resort.
 const LAST_SWEEPS: u32 = 8;
 
+/// Energy that bonds seem to have given to bodies in a substep, and the most of it that is believed, J. Joints do no work: where
+/// they seem to, the rounds have found another way to put the points together than the one the bodies would take.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Gain {
+    given: f64,
+    most: f64,
+}
+
+impl Gain {
+    /// A body whose bonds pull along the arms of the start: the energy it had and has with their impulses, and what its weight would
+    /// give it from rest, J.
+    #[inline]
+    pub fn add(&mut self, [had, has]: [f64; 2], fall: f64) {
+        self.given += has - had;
+        self.most += MOST_GAIN * had + fall;
+    }
+
+    /// One whose bonds pull along mean arms: the energy it had and will have at the end, and what its weight does on its way, J.
+    #[inline]
+    pub fn add_mean(&mut self, [had, has]: [f64; 2], work: f64) {
+        self.given += has - had - work;
+        self.most += MOST_GAIN * (had + work.abs());
+    }
+
+    /// True if it can't be; `worked`: something may have done work.
+    pub fn is_wild(&self, worked: bool) -> bool {
+        self.given.is_nan() || (!worked && self.given > self.most)
+    }
+}
+
+/// Kinetic energy of bodies whose velocities are made right, J: the most they may have, and what they would.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Throw {
+    most: f64,
+    has: f64,
+}
+
+impl Throw {
+    /// A body of some mass (kg) and sum of principal moments (kg·m²), with its energy before and after, where what leads it has the
+    /// squares of speed and spin `led`.
+    #[inline]
+    pub fn add(&mut self, [before, after]: [f64; 2], (mass, turning): (f64, f64), led: [f64; 2]) {
+        self.most += 4.0 * before + 50.0 * (mass * led[0] + turning * led[1]);
+        self.has += after;
+    }
+
+    /// True if they could only be made right by throwing what is led somewhere it can't go, like a chain that is pulled straight.
+    pub fn is_thrown(&self) -> bool {
+        self.has.is_nan() || self.has > self.most
+    }
+}
+
 impl Workspace {
+    /// Finds out which components something presses on.
+    pub(super) fn feel(&mut self) {
+        let Self {
+            plan,
+            press,
+            contacts,
+            ..
+        } = self;
+        for component in &mut plan.components {
+            (component.pressed, component.on_tissue) = (false, false);
+        }
+        for m in press.shared() {
+            if let Some(c) = plan.component_of(m) {
+                plan.components[c].pressed = true;
+            }
+        }
+        for touching in contacts {
+            for (m, ..) in touching.a.parts().iter().chain(touching.b.parts()) {
+                if let Some(c) = plan.component_of(*m) {
+                    plan.components[c].pressed = true;
+                    plan.components[c].on_tissue = true;
+                }
+            }
+        }
+    }
+
     /// Forgets what the last substep found out: nothing of it may steer what comes now.
     pub(super) fn forget(&mut self) {
         self.contacts.clear();
@@ -33,14 +111,17 @@ impl Workspace {
     pub fn see_lost(&self, mut see: impl FnMut(u32)) {
         let lost = self.plan.components.iter().filter(|c| c.lost);
         for b in lost.flat_map(|c| &c.blocks) {
-            let What::Bases(first, count) = self.plan.blocks[*b as usize].what else {
-                continue;
-            };
-            for owner in &self.plan.owners[first as usize..first as usize + count as usize] {
-                if let Owner::Base { joint, .. } = owner {
-                    see(*joint);
-                }
-            }
+            self.plan.see_joints(*b, &mut see);
+        }
+    }
+
+    /// Shows every joint that has rows which others already determine, likewise.
+    pub fn see_redundant(&self, mut see: impl FnMut(u32)) {
+        let Plan {
+            components, blocks, ..
+        } = &self.plan;
+        for component in components {
+            component.see_redundant(blocks, |b| self.plan.see_joints(b, &mut see));
         }
     }
 
@@ -150,14 +231,17 @@ impl Workspace {
         self.movers.refresh(&component.movers, level);
     }
 
-    /// Leaves components as they were whose velocities could only be made right by throwing them: what is led somewhere it
-    /// can't go, like a chain that is pulled straight.
+    /// Leaves components as they were whose velocities could only be made right by throwing them. What their bonds pulled with once more
+    /// they keep, unless it is that what throws them. Contacts throw what they like.
     pub(super) fn restrain(&mut self) {
-        if self.is_pressed() {
-            return;
-        }
-        let Self { plan, movers, .. } = self;
-        for component in plan.components.iter().filter(|c| c.progress.rounds > 0) {
+        let Self {
+            plan,
+            movers,
+            again,
+            ..
+        } = self;
+        let tried = plan.components.iter();
+        for component in tried.filter(|c| c.progress.rounds > 0 && !c.pressed) {
             let led = component.held.iter().flat_map(|b| {
                 let what = plan.blocks[*b as usize].what;
                 plan_ends(&plan.tied, what).filter(|m| movers[*m].freedom == 0)
@@ -167,18 +251,30 @@ impl Workspace {
                 let fastest = spin.max(mover.spin.length_squared());
                 (speed.max(mover.velocity.length_squared()), fastest)
             });
-            let (mut had, mut has) = (0.0, 0.0);
+            let (mut all, mut without) = (Throw::default(), Throw::default());
             for m in &component.movers {
                 let mover = &movers[*m];
-                let (before, after, mass) = mover.kinetics();
-                let turning =
-                    mover.inertia.x_axis.x + mover.inertia.y_axis.y + mover.inertia.z_axis.z;
-                had += 4.0 * before + 50.0 * (mass * speed + turning * spin);
-                has += after;
+                let still = mover.kinetic_with([DVec3::ZERO; 2]);
+                let pulled = again.get(*m as usize).copied().unwrap_or_default();
+                let i = &mover.inertia;
+                let heavy = (mover.mass.x_axis.x, i.x_axis.x + i.y_axis.y + i.z_axis.z);
+                let led = [speed, spin];
+                all.add(
+                    [still, mover.kinetic_with([mover.push, mover.twist])],
+                    heavy,
+                    led,
+                );
+                without.add([still, mover.kinetic_with(pulled)], heavy, led);
             }
-            if has.is_nan() || has > had {
+            if all.is_thrown() {
                 for m in &component.movers {
                     movers[*m].forget();
+                    if let (false, Some([push, twist])) =
+                        (without.is_thrown(), again.get(*m as usize))
+                    {
+                        movers[*m].push(*push, *twist);
+                        movers[*m].refresh(Level::Velocity);
+                    }
                 }
             }
         }
@@ -237,7 +333,7 @@ impl Workspace {
             }
             // What gives way or is pressed can't be right; only if it is led astray would a shorter substep help.
             let beyond = |most: f64| p.error.is_nan() || p.error > most;
-            let torn = p.gave_way || self.press.is_shared() || !self.contacts.is_empty();
+            let torn = p.gave_way || component.pressed;
             let astray = beyond(tolerance) && (!torn || beyond(2.0 * p.first));
             p.settled = !beyond(tolerance);
             // Where the budget ended the rounds, what they have is taken; a shorter substep would cost more of them.
@@ -246,20 +342,16 @@ impl Workspace {
                 astray && !outcome.converged && (beyond(p.first) || (!sweeps && led_nowhere));
             outcome.failed |= failed;
             if let Level::Position(h) = level {
-                // Joints do no work. Where they seem to, the rounds have found another way to put the points together than
-                // the one the bodies would take.
-                let (mut given, mut most, mut allowed) = (0.0, 0.0, 0.0);
+                let (mut gain, mut allowed) = (Gain::default(), 0.0);
                 let (mut plain, mut whirled) = (true, false);
                 for m in &component.movers {
                     let mover = &self.movers[*m];
-                    let (energy, [had, fall]) = mover.given_energy(h);
+                    let (energies, fall) = mover.given_energy(h);
                     if component.mean {
-                        let work = mover.allowance() - had;
-                        given += mover.energy_ahead(self.again[*m as usize], h) - had - work;
-                        most += MOST_GAIN * (had + work.abs());
+                        let has = mover.energy_ahead(self.again[*m as usize], h);
+                        gain.add_mean([energies[0], has], mover.allowance() - energies[0]);
                     } else {
-                        given += energy;
-                        most += MOST_GAIN * had + fall;
+                        gain.add(energies, fall);
                     }
                     allowed += mover.allowance();
                     plain &= mover.plain;
@@ -268,16 +360,44 @@ impl Workspace {
                 // What has given way is drawn together by a force, and that does work; sweeps cut short leave repairs to do;
                 // and tissue that is pressed together gives back what it was pressed with.
                 let unfinished = component.mean && sweeps && !p.settled;
-                let worked = component.driven || p.gave_way || !self.contacts.is_empty();
-                let gained = given.is_nan() || (!worked && !unfinished && given > most);
-                let wild = plain && (whirled || gained);
+                let worked = component.driven || p.gave_way || component.on_tissue;
+                let wild = plain && (whirled || gain.is_wild(worked || unfinished));
                 outcome.wild |= wild;
                 component.lost = failed || wild;
                 // Contacts take energy, but only they know how much.
-                let untouched = self.press.is_empty() && self.contacts.is_empty();
-                let alone = plain && !component.driven && untouched;
+                let alone = plain && !component.driven && !component.pressed;
                 component.allowed = (alone && p.gave_way && !component.lost).then_some(allowed);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_gains_more_than_it_may_is_wild_unless_something_works() {
+        let mut gain = Gain::default();
+        gain.add([10.0, 10.4], 0.0);
+        assert!(!gain.is_wild(false));
+        gain.add([0.0, 0.2], 0.0);
+        assert!(gain.is_wild(false) && !gain.is_wild(true));
+        // Its weight explains it.
+        let mut fallen = Gain::default();
+        fallen.add_mean([0.0, 3.0], 3.0);
+        assert!(!fallen.is_wild(false));
+        fallen.add_mean([0.0, f64::NAN], 0.0);
+        assert!(fallen.is_wild(true));
+    }
+
+    #[test]
+    fn what_is_led_may_have_the_energy_of_what_leads_it() {
+        let mut throw = Throw::default();
+        throw.add([1.0, 4.5], (2.0, 0.1), [0.0, 0.0]);
+        assert!(throw.is_thrown());
+        let mut led = Throw::default();
+        led.add([1.0, 4.5], (2.0, 0.1), [0.1, 0.0]);
+        assert!(!led.is_thrown());
     }
 }

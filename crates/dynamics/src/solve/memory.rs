@@ -3,7 +3,7 @@
 use super::{
     Bonds, Budget, Workspace, drive,
     mover::When,
-    plan::{Owner, What},
+    plan::{self, Owner, What},
 };
 use crate::joint::Kind;
 use glam::DVec3;
@@ -33,8 +33,8 @@ impl Workspace {
             state,
             ..
         } = self;
-        state.strength.clear();
-        for block in &plan.blocks {
+        state.strength.resize(plan.tied.len(), f64::INFINITY);
+        for block in plan::live(&plan.sections).flat_map(|s| &plan.blocks[s.blocks.clone()]) {
             match block.what {
                 What::Bases(first, count) => {
                     let mut row = block.row;
@@ -49,7 +49,7 @@ impl Workspace {
                                 for (i, a) in impulse.iter_mut().zip(along) {
                                     *i = tie.impulse.dot(*a) * warm;
                                 }
-                                state.strength.push(f64::INFINITY);
+                                state.strength[k] = f64::INFINITY;
                             }
                             Owner::Base { joint, memory, .. } => {
                                 let joint = &mut bonds.joints[joint as usize];
@@ -65,7 +65,7 @@ impl Workspace {
                                     let turned = turn * DVec3::from_slice(impulse);
                                     impulse.copy_from_slice(&turned.to_array());
                                 }
-                                state.strength.push(joint.strength * h);
+                                state.strength[k] = joint.strength * h;
                             }
                         }
                         if block.of_velocity {
@@ -119,8 +119,8 @@ impl Workspace {
         let Self { plan, state, .. } = self;
         state.strength.clear();
         state.strength.resize(plan.tied.len(), f64::INFINITY);
-        plan.impulse.fill(0.0);
-        for block in &plan.blocks {
+        for block in plan::live(&plan.sections).flat_map(|s| &plan.blocks[s.blocks.clone()]) {
+            plan.impulse[block.range()].fill(0.0);
             let row = block.row;
             match block.what {
                 What::Bases(first, count) => {
@@ -169,7 +169,7 @@ impl Workspace {
                 }
             }
         }
-        for block in &plan.blocks {
+        for block in plan::live(&plan.sections).flat_map(|s| &plan.blocks[s.blocks.clone()]) {
             match block.what {
                 What::Bases(first, count) => {
                     let mut row = block.row;

@@ -25,7 +25,7 @@ use drive::Goal;
 use forest::Forest;
 use glam::DVec3;
 use mover::{Level, Movers};
-use plan::{Owner, Plan, What};
+use plan::{Plan, What};
 use serde::{Deserialize, Serialize};
 use touch::Touching;
 
@@ -152,54 +152,54 @@ impl Outcome {
 /// Solves everything that ties or touches the matter of a group; keeps memory for it.
 #[derive(Debug, Default)]
 pub struct Solver {
+    /// Trees that are solved apart while they can be.
     forest: Forest,
-    /// True if the trees were solved apart in the last [`aim`].
-    apart: bool,
-    /// All but the trees; and all, where trees can't be solved apart.
-    rest: Workspace,
-    whole: Workspace,
+    /// All else; it knows the trees, too.
+    room: Workspace,
 }
 
 impl Solver {
-    /// Finds out whether trees are solved apart now.
+    /// Finds out which trees are solved apart now.
     fn choose(
         &mut self,
         cast: &Cast<'_>,
         bonds: &Bonds<'_>,
         touches: &Touches<'_>,
         budget: &Budget,
-    ) -> bool {
-        if self.forest.update(cast, bonds) {
-            self.rest.apart.clone_from(&self.forest.joints);
-            // The room for all is made now: when something touches a tree in the middle of an operation, it is there.
-            self.whole.begin(cast, bonds, Level::Velocity);
-            self.whole
-                .start_rounds(Level::Velocity, budget.method, false);
+    ) {
+        let Self { forest, room } = self;
+        if forest.update(cast, bonds) {
+            room.sections.clone_from(&forest.joints);
+            room.apart.clear();
+            room.apart.resize(forest.trees.len(), false);
+            room.plan.expire();
+            // Room for all of them is made now: when something touches a tree in the middle of an operation, it is there.
+            room.begin(cast, bonds, Level::Velocity);
+            room.start_rounds(Level::Velocity, budget.method, false);
         }
-        self.forest.is_ready(cast, bonds.joints, touches, budget)
+        forest.choose(cast, bonds.joints, touches, budget);
+        for (apart, tree) in room.apart.iter_mut().zip(&forest.trees) {
+            *apart = tree.apart;
+        }
     }
 
-    /// Tells the joints that the last [`aim`] gave up.
+    /// Tells the joints that the last [`aim`] gave up. Trees that lead nowhere are left to the general way before that.
     pub fn see_lost(&self, see: impl FnMut(u32)) {
-        // Trees that lead nowhere are left to the general way before anything is given up.
-        let room = if self.apart { &self.rest } else { &self.whole };
-        room.see_lost(see);
+        self.room.see_lost(see);
     }
 
-    /// The room in which all but the trees is solved, if they are solved apart, or all.
-    fn room(&mut self, apart: bool) -> &mut Workspace {
-        if apart {
-            &mut self.rest
-        } else {
-            &mut self.whole
-        }
+    /// Tells the joints that have rows which others already determine: without effect of their own. Which of several that hold the same
+    /// thing it is, is chance.
+    pub fn see_redundant(&self, see: impl FnMut(u32)) {
+        self.room.see_redundant(see);
     }
 }
 
 /// Memory for a solve.
 #[derive(Debug, Default)]
 struct Workspace {
-    /// Of each joint whether it is solved elsewhere; empty if none is.
+    /// Of each joint its section of the plan, and of each section but the first whether it is solved elsewhere now.
+    sections: Vec<u32>,
     apart: Vec<bool>,
     movers: Movers,
     plan: Plan,
@@ -249,8 +249,9 @@ impl RowState {
             self.goal.clear();
             self.goal.resize(plan.rows, Goal::default());
         }
-        // Only these ever differ from row to row.
-        for block in plan.blocks.iter().filter(|b| b.is_of_control()) {
+        // Only these ever differ from row to row; trees have none.
+        let unusual = plan.sections.first().map_or(0..0, |s| s.blocks.clone());
+        for block in plan.blocks[unusual].iter().filter(|b| b.is_of_control()) {
             self.compliance[block.row] = 0.0;
             self.bounds[block.row] = endless;
             self.goal[block.row] = Goal::default();
@@ -261,21 +262,22 @@ impl RowState {
 impl Workspace {
     /// Reads everything of this instant.
     fn begin(&mut self, cast: &Cast<'_>, bonds: &Bonds<'_>, level: Level) {
-        let key = (&*bonds.ties, &*bonds.joints, bonds.version, &*self.apart);
+        let key = (&*bonds.ties, &*bonds.joints, bonds.version, &*self.sections);
         self.plan.update(&mut self.movers, cast, key, level);
-        self.movers.read(cast, level);
+        self.plan.rest(self.apart.iter().copied());
+        for m in self.plan.still_movers() {
+            self.movers[*m].read(cast, level);
+        }
+        for run in self.plan.live_movers() {
+            self.movers.read(run, cast, level);
+        }
         self.state.clear(&self.plan);
         // What comes late must not allocate.
         self.spent.clear();
         self.spent.reserve(self.plan.rows);
         self.targets.clear();
         self.targets.reserve(self.plan.rows);
-        for (tied, owner) in self.plan.tied.iter_mut().zip(&self.plan.owners) {
-            if let Owner::Base { joint, base, .. } = owner {
-                let feet = &bonds.joints[*joint as usize].memory.feet;
-                tied.foot = feet.get(*base as usize).copied().unwrap_or(f64::NAN);
-            }
-        }
+        self.plan.recall_feet(bonds.joints);
         self.plan.aim_rows(&self.movers);
     }
 }
@@ -301,13 +303,10 @@ pub fn aim(
     budget: &Budget,
     solver: &mut Solver,
 ) -> Outcome {
-    solver.apart = solver.choose(cast, bonds, touches, budget);
-    if !solver.apart {
-        return aim_in(cast, bonds, touches, h, budget, &mut solver.whole);
-    }
+    solver.choose(cast, bonds, touches, budget);
     let mut outcome = solver.forest.aim(cast, bonds.joints, h, budget);
     if !outcome.refused {
-        outcome.join(&aim_in(cast, bonds, touches, h, budget, &mut solver.rest));
+        outcome.join(&aim_in(cast, bonds, touches, h, budget, &mut solver.room));
     }
     if !outcome.refused {
         solver.forest.write(cast, bonds.joints, h);
@@ -331,6 +330,7 @@ fn aim_in(
     let Workspace { press, movers, .. } = workspace;
     let crew = touches.crew;
     press.begin(movers, cast, (touches.bodies, Task::Aim), level, crew);
+    workspace.feel();
     let sweeps = workspace.press.budget(budget.sweeps).min(shock(budget));
     let mut outcome = Outcome::default();
     // Bonds and contacts of bodies that have none in common go on until they are done, each by their own measure.
@@ -406,7 +406,7 @@ fn aim_in(
         workspace.share(level);
         workspace.press.give(&mut workspace.movers, level, crew);
         workspace.press.store(touches.bodies, Task::Aim, crew);
-        workspace.movers.write(cast, h);
+        workspace.write(cast, h);
         workspace.store(bonds, h);
     }
     outcome
@@ -421,12 +421,8 @@ pub fn correct(
     budget: &Budget,
     solver: &mut Solver,
 ) -> Outcome {
-    let mut outcome = Outcome::RIGHT;
-    if solver.apart {
-        outcome = solver.forest.correct(cast, budget);
-    }
-    let workspace = solver.room(solver.apart);
-    outcome.join(&workspace.correct(
+    let mut outcome = solver.forest.correct(cast, budget);
+    outcome.join(&solver.room.correct(
         cast,
         bonds,
         (touches.bodies, Task::Correct),
@@ -454,8 +450,8 @@ pub fn rebound(
         before: f64::INFINITY,
         ..*budget
     };
-    let apart = solver.choose(cast, bonds, touches, &patient);
-    let workspace = solver.room(apart);
+    solver.choose(cast, bonds, touches, &patient);
+    let workspace = &mut solver.room;
     workspace.forget();
     let mut passes = 0;
     let mut some = std::mem::take(&mut workspace.some);
@@ -530,6 +526,7 @@ impl Workspace {
         self.load_velocity(bonds);
         self.press
             .begin(&mut self.movers, cast, (contacts, task), level, crew);
+        self.feel();
         // What is left wrong here the next substep makes right.
         let sweeps = self
             .press
@@ -578,8 +575,16 @@ impl Workspace {
         self.share(level);
         self.press.give(&mut self.movers, level, crew);
         self.press.store(contacts, task, crew);
-        self.movers.write(cast, 0.0);
+        self.write(cast, 0.0);
         outcome
+    }
+
+    /// Gives the nodes of all that took part what was found.
+    fn write(&self, cast: &mut Cast<'_>, h: f64) {
+        let others = self.plan.movers..self.movers.len();
+        for run in self.plan.live_movers().chain([others]) {
+            self.movers.write(run, cast, h);
+        }
     }
 
     /// Tells joints and tissue what contacts did to bodies they share.

@@ -8,6 +8,7 @@ use crate::{
     rigid::{Split, turning},
 };
 use glam::{DMat3, DQuat, DVec3};
+use std::ops::Range;
 use trocar_math::{Pose, skew};
 
 /// So many movers are made room for at once.
@@ -346,16 +347,11 @@ impl Mover {
         self.orientation.dot(self.ahead_orientation).abs() < least
     }
 
-    /// Kinetic energy before and after all impulses, J, and its mass, kg.
-    pub fn kinetics(&self) -> (f64, f64, f64) {
-        let (push, turn) = self.pushed();
-        let of = |v: DVec3, w: DVec3| 0.5 * (v.dot(self.mass * v) + w.dot(self.inertia * w));
-        let (velocity, spin) = (self.before.velocity, self.before.spin);
-        (
-            of(velocity, spin),
-            of(velocity + push, spin + turn),
-            self.mass.x_axis.x,
-        )
+    /// Kinetic energy it would have with these impulses and no others, J.
+    pub fn kinetic_with(&self, [push, twist]: [DVec3; 2]) -> f64 {
+        let velocity = self.before.velocity + self.answer * push;
+        let spin = self.before.spin + self.inverse_inertia * twist;
+        0.5 * (velocity.dot(self.mass * velocity) + spin.dot(self.inertia * spin))
     }
 
     /// Takes all impulses back.
@@ -392,16 +388,15 @@ impl Mover {
         }
     }
 
-    /// Kinetic energy that impulses have given it at the start of the substep, J; what it had before, and what its weight
-    /// would give it from rest.
-    pub fn given_energy(&self, h: f64) -> (f64, [f64; 2]) {
+    /// Kinetic energy before and after all impulses at the start of the substep, J; and what its weight would give it from rest.
+    pub fn given_energy(&self, h: f64) -> ([f64; 2], f64) {
         let (push, turn) = self.pushed();
         let (velocity, spin) = (self.before.velocity, self.before.own_spin);
         let fall = ((self.before.ahead - self.position) / h - velocity) * 2.0;
         let of = |v: DVec3, w: DVec3| 0.5 * (v.dot(self.mass * v) + w.dot(self.inertia * w));
         let had = of(velocity, spin);
         let has = of(velocity + push, spin + turn);
-        (has - had, [had, of(fall, DVec3::ZERO)])
+        ([had, has], of(fall, DVec3::ZERO))
     }
 
     /// What impulses have changed of that.
@@ -433,21 +428,6 @@ impl Mover {
             w.dot(inertia * w)
         });
         0.5 * (velocity.dot(self.mass * velocity) + turning)
-    }
-
-    /// (hω)² of its swinging about an arm that is pulled with the impulse `pull` at the start of each substep of `h` seconds, and
-    /// as much at its end.
-    #[inline]
-    pub fn swing(&self, offset: DVec3, pull: f64, h: f64) -> f64 {
-        let arm = self.orientation * offset;
-        let (i, square) = (&self.inverse_inertia, arm.length_squared());
-        if square == 0.0 {
-            return 0.0;
-        }
-        // The mean over the two axes across the arm.
-        let along = arm.dot(*i * arm) / square;
-        let across = 0.5 * (i.x_axis.x + i.y_axis.y + i.z_axis.z - along);
-        2.0 * h * pull * square.sqrt() * across
     }
 
     /// What its bonds still owe it, N·s and N·m·s.
@@ -587,16 +567,16 @@ impl Movers {
         &mut self.list[first..]
     }
 
-    /// Reads all movers anew.
-    pub fn read(&mut self, cast: &Cast<'_>, level: Level) {
-        for mover in &mut self.list {
+    /// Reads some movers anew.
+    pub fn read(&mut self, which: Range<usize>, cast: &Cast<'_>, level: Level) {
+        for mover in &mut self.list[which] {
             mover.read(cast, level);
         }
     }
 
-    /// Gives every node the impulses its mover has had.
-    pub fn write(&self, cast: &mut Cast<'_>, h: f64) {
-        for mover in &self.list {
+    /// Gives the nodes of some movers the impulses that these have had.
+    pub fn write(&self, which: Range<usize>, cast: &mut Cast<'_>, h: f64) {
+        for mover in &self.list[which] {
             if mover.push == DVec3::ZERO && mover.twist == DVec3::ZERO && !mover.mean {
                 continue;
             }

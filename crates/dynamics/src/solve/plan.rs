@@ -5,7 +5,7 @@
 use super::{
     component::Component,
     ends::Ends,
-    mover::{Level, Movers, When},
+    mover::{Level, Movers, NONE, When},
     rows::{Dial, Tied},
 };
 use crate::{
@@ -64,6 +64,16 @@ impl Block {
     }
 }
 
+/// What may be solved elsewhere for a while: the blocks of a tree. Or, the first one, all that never is.
+#[derive(Clone, Debug)]
+pub struct Section {
+    tied: Range<usize>,
+    pub blocks: Range<usize>,
+    movers: Range<usize>,
+    /// True if it is solved elsewhere in this substep.
+    pub idle: bool,
+}
+
 /// Whose rows they are.
 #[derive(Clone, Copy, Debug)]
 pub enum Owner {
@@ -85,6 +95,11 @@ pub struct Knob {
     pub memory: [f64; 3],
 }
 
+/// The sections that are solved here.
+pub fn live(sections: &[Section]) -> impl Iterator<Item = &Section> + Clone {
+    sections.iter().filter(|s| !s.idle)
+}
+
 /// The blocks of all ties and joints.
 #[derive(Debug, Default)]
 pub struct Plan {
@@ -99,6 +114,11 @@ pub struct Plan {
     pub blocks: Vec<Block>,
     pub parts: Vec<Part>,
     pub components: Vec<Component>,
+    /// Of each mover of the plan its component, or [`NONE`].
+    of_mover: Vec<u32>,
+    pub sections: Vec<Section>,
+    /// Movers of the sections after the first that nothing moves: others may share them.
+    still: Vec<u32>,
     /// Of each part its block's rows: along what impulses act, and how errors at the end answer.
     pub jacobian: Vec<f64>,
     pub ahead: Vec<f64>,
@@ -106,19 +126,58 @@ pub struct Plan {
     pub impulse: Vec<f64>,
     /// Range of each control.
     pub ranges: Vec<[f64; 2]>,
-    /// Rows in all.
+    /// Rows in all, and in sections that are not idle.
     pub rows: usize,
+    pub live_rows: usize,
     /// Rows whose error no impulse can change: both sides are fixed.
     pub dead: Vec<u32>,
 }
 
 impl Plan {
+    /// Brings where the feet on curves were last.
+    pub fn recall_feet(&mut self, joints: &[Joint]) {
+        for section in live(&self.sections) {
+            let all = section.tied.clone();
+            for (tied, owner) in self.tied[all.clone()].iter_mut().zip(&self.owners[all]) {
+                if let Owner::Base { joint, base, .. } = owner {
+                    let feet = &joints[*joint as usize].memory.feet;
+                    tied.foot = feet.get(*base as usize).copied().unwrap_or(f64::NAN);
+                }
+            }
+        }
+    }
+
+    /// Shows the joints that a block is of.
+    pub fn see_joints(&self, block: u32, see: &mut impl FnMut(u32)) {
+        match self.blocks[block as usize].what {
+            What::Bases(first, count) => {
+                for owner in &self.owners[first as usize..first as usize + count as usize] {
+                    if let Owner::Base { joint, .. } = owner {
+                        see(*joint);
+                    }
+                }
+            }
+            What::Stop(k) | What::Drive(k) => see(self.knobs[k as usize].joint),
+        }
+    }
+
+    /// The component that acts on a mover.
+    pub fn component_of(&self, mover: u32) -> Option<usize> {
+        let c = self.of_mover.get(mover as usize).copied();
+        c.filter(|c| *c != NONE).map(|c| c as usize)
+    }
+
+    /// Has the plan made anew at the next [`update`](Self::update).
+    pub fn expire(&mut self) {
+        self.version = None;
+    }
+
     /// Makes the plan anew if the joints are others than last time.
     pub fn update(
         &mut self,
         movers: &mut Movers,
         cast: &Cast<'_>,
-        (ties, joints, version, apart): (&[Tie], &[Joint], u64, &[bool]),
+        (ties, joints, version, sections): (&[Tie], &[Joint], u64, &[u32]),
         level: Level,
     ) {
         movers.truncate(cast, self.movers);
@@ -130,7 +189,7 @@ impl Plan {
             version: Some(version),
             ..Self::default()
         };
-        let mut ends = |anchor: &Anchor| {
+        let ends = |movers: &mut Movers, anchor: &Anchor| {
             let support = cast.support(anchor);
             Ends::new(movers, cast, &support, level)
         };
@@ -142,12 +201,19 @@ impl Plan {
             let rows = kind.rows();
             let first = self.tied.len() as u32;
             self.anchors.push((tie.a, tie.b));
-            self.tied.push(Tied::new(ends(&tie.a), ends(&tie.b), kind));
+            let (a, b) = (ends(movers, &tie.a), ends(movers, &tie.b));
+            self.tied.push(Tied::new(a, b, kind));
             self.owners.push(Owner::Tie(t as u32));
             self.add_block(What::Bases(first, 1), rows, false);
         }
-        let here = |j: &usize| !apart.get(*j).copied().unwrap_or(false);
-        for (j, joint) in joints.iter().enumerate().filter(|(j, _)| here(j)) {
+        let section = |j: usize| sections.get(j).copied().unwrap_or(0);
+        let mut order: Vec<usize> = (0..joints.len()).collect();
+        order.sort_by_key(|j| section(*j));
+        for j in order {
+            let joint = &joints[j];
+            while self.sections.len() < section(j) as usize {
+                self.end_section(movers);
+            }
             let mut memory = 0;
             for of_velocity in [false, true] {
                 let mut run: (u32, u8, usize) = (self.tied.len() as u32, 0, 0);
@@ -162,7 +228,8 @@ impl Plan {
                         self.add_block(What::Bases(run.0, run.1), run.2, of_velocity);
                         run = (self.tied.len() as u32, 0, 0);
                     }
-                    self.tied.push(Tied::new(ends(a), ends(b), kind.clone()));
+                    let (a, b) = (ends(movers, a), ends(movers, b));
+                    self.tied.push(Tied::new(a, b, kind.clone()));
                     self.owners.push(Owner::Base {
                         joint: j as u32,
                         memory,
@@ -182,8 +249,8 @@ impl Plan {
                 self.ranges.push(control.range.unwrap_or(endless));
                 self.knobs.push(Knob {
                     dial: Dial {
-                        a: ends(&control.a),
-                        b: ends(&control.b),
+                        a: ends(movers, &control.a),
+                        b: ends(movers, &control.b),
                         coordinate: control.coordinate,
                         along: DVec3::ZERO,
                         acts_at: None,
@@ -201,11 +268,57 @@ impl Plan {
                 }
             }
         }
+        self.end_section(movers);
         self.movers = movers.len();
+        self.live_rows = self.rows;
         self.find_parts(movers);
         self.impulse.resize(self.rows, 0.0);
         self.ahead.resize(self.jacobian.len(), 0.0);
         self.connect(movers);
+    }
+
+    /// All that came since the last section is one.
+    fn end_section(&mut self, movers: &Movers) {
+        let (tied, blocks, first) = match self.sections.last() {
+            Some(last) => (last.tied.end, last.blocks.end, last.movers.end),
+            None => (0, 0, 0),
+        };
+        if !self.sections.is_empty() {
+            let all = first as u32..movers.len() as u32;
+            self.still.extend(all.filter(|m| movers[*m].freedom == 0));
+        }
+        self.sections.push(Section {
+            tied: tied..self.tied.len(),
+            blocks: blocks..self.blocks.len(),
+            movers: first..movers.len(),
+            idle: false,
+        });
+    }
+
+    /// Says which sections after the first are solved elsewhere.
+    pub fn rest(&mut self, idle: impl Iterator<Item = bool>) {
+        for (section, idle) in self.sections.iter_mut().skip(1).zip(idle) {
+            section.idle = idle;
+        }
+        for component in &mut self.components {
+            if self.sections[component.section].idle {
+                component.rest();
+            } else {
+                component.idle = false;
+            }
+        }
+        let blocks = live(&self.sections).flat_map(|s| &self.blocks[s.blocks.clone()]);
+        self.live_rows = blocks.map(|b| b.rows).sum();
+    }
+
+    /// Movers of the plan that take part, in runs.
+    pub fn live_movers(&self) -> impl Iterator<Item = Range<usize>> + Clone + '_ {
+        live(&self.sections).map(|s| s.movers.clone())
+    }
+
+    /// Movers that no impulse moves and that more than one section may need.
+    pub fn still_movers(&self) -> &[u32] {
+        &self.still
     }
 
     /// Ties may move their anchors: what jaws hold goes with them. False if one now rests on other nodes.
@@ -314,23 +427,35 @@ impl Plan {
             }
             groups[of_root[r] as usize].push(b as u32);
         }
-        let components = groups
-            .into_iter()
-            .map(|blocks| Component::new(blocks, &self.blocks, &self.parts))
-            .collect();
-        self.components = components;
+        let of = |block: u32| {
+            let within = |s: &Section| s.blocks.contains(&(block as usize));
+            self.sections.iter().position(within).unwrap_or(0)
+        };
+        let component = |blocks: Vec<u32>| {
+            let section = blocks.first().map_or(0, |b| of(*b));
+            Component::new(blocks, section, &self.blocks, &self.parts)
+        };
+        self.components = groups.into_iter().map(component).collect();
+        self.of_mover = vec![NONE; movers.len()];
+        for (c, component) in self.components.iter().enumerate() {
+            for m in &component.movers {
+                self.of_mover[*m as usize] = c as u32;
+            }
+        }
     }
 
     /// Works out the rows of all blocks at this instant.
     pub fn aim_rows(&mut self, movers: &Movers) {
-        for tied in &mut self.tied {
-            tied.aim_rows(movers);
+        for section in live(&self.sections) {
+            for tied in &mut self.tied[section.tied.clone()] {
+                tied.aim_rows(movers);
+            }
         }
         for knob in &mut self.knobs {
             knob.dial.aim_row(movers);
         }
         let mut jacobian = std::mem::take(&mut self.jacobian);
-        for block in &self.blocks {
+        for block in live(&self.sections).flat_map(|s| &self.blocks[s.blocks.clone()]) {
             self.write_rows(block, movers, When::Now, &mut jacobian);
         }
         self.jacobian = jacobian;

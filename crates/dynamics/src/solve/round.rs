@@ -22,7 +22,7 @@ impl Workspace {
     /// Starts from the impulses there are. `may_fail`: a shorter substep would still be tried; the last one takes no chances.
     pub(super) fn start_rounds(&mut self, level: Level, wish: Method, may_fail: bool) {
         let mut components = std::mem::take(&mut self.plan.components);
-        for component in &mut components {
+        for component in components.iter_mut().filter(|c| !c.idle) {
             component.prepare(&self.rows(false), &self.movers, wish);
             component.progress = Progress::default();
             component.mean = match level {
@@ -72,7 +72,7 @@ impl Workspace {
             greatest = greatest.max(self.look(b, level));
         }
         let mut components = std::mem::take(&mut self.plan.components);
-        for component in &mut components {
+        for component in components.iter_mut().filter(|c| !c.idle) {
             greatest = greatest.max(self.round_of(component, level, tolerance));
         }
         self.plan.components = components;

@@ -19,8 +19,8 @@ const STILL: f64 = 1e-13;
 /// A contact made ready.
 #[derive(Clone, Copy, Debug)]
 pub struct Touching {
-    a: Ends,
-    b: Ends,
+    pub a: Ends,
+    pub b: Ends,
     /// Impulse for each m of depth, N·s/m; 0 if nothing there can be moved.
     stiffness: f64,
     /// What the gap has to reach, m.

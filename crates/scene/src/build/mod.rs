@@ -254,6 +254,8 @@ pub struct Rules {
     pub velocity_tolerance: f64,
     /// True if velocities are made right, too (B70).
     pub correct_velocities: bool,
+    /// Order of a substep where joints alone act (B72): 2, 4 or 6.
+    pub order: u32,
     /// Sweeps over all constraints at most.
     pub iterations: u32,
     /// Sweeps over the contacts of bodies at most.
@@ -278,6 +280,7 @@ impl Rules {
             tolerance: world.tolerance,
             velocity_tolerance: world.velocity_tolerance.unwrap_or(2.0 * world.tolerance),
             correct_velocities: world.correct_velocities,
+            order: world.order,
             iterations: world.iterations,
             sweeps: world.sweeps,
             shock: world.shock,
@@ -566,6 +569,27 @@ fn check_world(scene: &Scene, world: &World) -> Result<(), SceneError> {
             &at("velocity_tolerance"),
             format!("a velocity tolerance of {tolerance} is out of range"),
             "Choose between 1e-12 and 1.",
+        ));
+    }
+    if !matches!(world.order, 2 | 4 | 6) {
+        return Err(source.error(
+            &at("order"),
+            format!("there are no substeps of order {}", world.order),
+            "Choose 2, 4 or 6.",
+        ));
+    }
+    if world.order > 2 && !world.correct_velocities {
+        return Err(source.error(
+            &at("order"),
+            "a substep of higher order needs right velocities",
+            "Leave `correct_velocities` true, or choose order 2.",
+        ));
+    }
+    if world.order > 4 && world.turning == TurningName::RungeKutta {
+        return Err(source.error(
+            &at("order"),
+            "bodies that turn by `runge_kutta` do so to order 4",
+            "Choose `turning = \"momentum\"`, or order 4.",
         ));
     }
     for (key, count) in [("iterations", world.iterations), ("sweeps", world.sweeps)] {

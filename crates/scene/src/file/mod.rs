@@ -122,6 +122,9 @@ pub struct World {
     /// Velocities of joints and contacts are made right after each substep, too. Without it a step is cheaper and less
     /// exact. Default: true.
     pub correct_velocities: bool,
+    /// Order of a substep: 2, 4 or 6. Above 2 its impulses are worked out five or nine times on the way, wherever joints alone
+    /// act on bodies, without contacts, drives, dampers or stops. Default: 2.
+    pub order: u32,
     /// Sweeps over all constraints in a substep at most. Default: 60.
     pub iterations: u32,
     /// Sweeps over the contacts of bodies in a substep at most; heaps of thousands of contacts get fewer. Default: 80.
@@ -178,6 +181,7 @@ impl Default for World {
             tolerance: 5e-10,
             velocity_tolerance: None,
             correct_velocities: true,
+            order: 2,
             iterations: 60,
             sweeps: 80,
             shock: 0,

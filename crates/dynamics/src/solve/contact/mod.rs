@@ -234,6 +234,11 @@ impl Press {
         }
     }
 
+    /// Movers of bodies that touch something and that joints act on, too.
+    pub fn shared(&self) -> impl Iterator<Item = u32> + '_ {
+        self.shared.iter().map(|s| s.0)
+    }
+
     /// True if joints act on bodies that touch something.
     pub fn is_shared(&self) -> bool {
         !self.shared.is_empty()

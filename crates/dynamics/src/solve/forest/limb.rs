@@ -127,6 +127,15 @@ impl Course {
         self.axes * ((self.axes.transpose() * twist) / body.moments)
     }
 
+    /// Velocity and spin of a body that gets what its bonds owe it once more.
+    #[inline]
+    pub fn pulled_again(&self, body: &Body) -> [DVec3; 2] {
+        [
+            body.velocity + self.due[0] * body.light,
+            body.spin + body.nimble * self.due[1],
+        ]
+    }
+
     /// Works out what it lacks; returns the square of how far its motion lags behind, m² or rad².
     #[inline]
     pub fn compare(&mut self, body: &Body, h: f64) -> f64 {

@@ -2,7 +2,7 @@
 //!
 //! By far the most joints of a scene are ball joints between free bodies, without a loop. What [`Workspace`](super::Workspace) can do
 //! with any joints costs it several times what such a tree needs, in reading and keeping what is general. So trees are found when joints
-//! come or go, and solved apart as long as nothing touches them. The method is the same, and so are its guards; whatever
+//! come or go, and each is solved apart as long as nothing touches it. The method is the same, and so are its guards; whatever
 //! is out of the ordinary (a substep that was halved thrice, a joint that may give way, a torque, a contact) is left to the
 //! general way.
 
@@ -25,11 +25,11 @@ const LEAST_JOINTS: usize = 2;
 #[derive(Debug, Default)]
 pub struct Forest {
     version: Option<u64>,
-    trees: Vec<Tree>,
-    /// Of each joint whether it is in a tree.
-    pub joints: Vec<bool>,
-    /// Of each share and node whether it is in a tree.
-    nodes: Vec<Vec<bool>>,
+    pub trees: Vec<Tree>,
+    /// Of each joint in which tree it is, counted from 1; 0 if in none.
+    pub joints: Vec<u32>,
+    /// The same of each share and node.
+    nodes: Vec<Vec<u32>>,
 }
 
 impl Forest {
@@ -40,46 +40,58 @@ impl Forest {
         }
         *self = Self {
             version: Some(bonds.version),
-            joints: vec![false; bonds.joints.len()],
+            joints: vec![0; bonds.joints.len()],
             ..Self::default()
         };
         self.find(cast, bonds);
         true
     }
 
-    /// True if there are trees and all of them can be solved apart at this instant.
-    pub fn is_ready(
-        &self,
+    /// Finds out which trees can be solved apart at this instant.
+    pub fn choose(
+        &mut self,
         cast: &Cast<'_>,
         joints: &[Joint],
         touches: &Touches<'_>,
         budget: &Budget,
-    ) -> bool {
-        !self.trees.is_empty()
-            && matches!(budget.method, Method::Auto | Method::Graph)
+    ) {
+        let may = matches!(budget.method, Method::Auto | Method::Graph)
             && budget.may_fail
-            && budget.before.is_infinite()
-            && !self.is_touched(cast, touches)
-            && self.trees.iter().all(|tree| tree.is_ready(cast, joints))
-    }
-
-    fn is_touched(&self, cast: &Cast<'_>, touches: &Touches<'_>) -> bool {
-        let has = |matter: MatterId, node: u32| {
+            && budget.before.is_infinite();
+        for tree in &mut self.trees {
+            tree.apart = may;
+        }
+        if self.trees.is_empty() || !may {
+            return;
+        }
+        let Self { trees, nodes, .. } = self;
+        let mut touch = |matter: MatterId, node: u32| {
             let slot = cast.slot[matter.index()] as usize;
-            let nodes = self.nodes.get(slot).and_then(|n| n.get(node as usize));
-            nodes.copied().unwrap_or(false)
+            let tree = nodes.get(slot).and_then(|n| n.get(node as usize));
+            if let Some(k) = tree.and_then(|k| k.checked_sub(1)) {
+                trees[k as usize].apart = false;
+            }
         };
-        let of_anchor = |anchor: &Anchor| match anchor.at {
-            Local::Frame(node, _) | Local::Node(node) => has(anchor.matter, node),
-            _ => false,
-        };
-        let mut bodies = touches.bodies.iter();
-        let mut tissue = touches.tissue.iter();
-        bodies.any(|c| has(c.a.0, c.a.1) || has(c.b.0, c.b.1))
-            || tissue.any(|c| of_anchor(&c.a) || of_anchor(&c.b))
+        for contact in &*touches.bodies {
+            touch(contact.a.0, contact.a.1);
+            touch(contact.b.0, contact.b.1);
+        }
+        for anchor in touches.tissue.iter().flat_map(|c| [c.a, c.b]) {
+            if let Local::Frame(node, _) | Local::Node(node) = anchor.at {
+                touch(anchor.matter, node);
+            }
+        }
+        for tree in trees.iter_mut().filter(|t| t.apart) {
+            tree.apart = tree.is_ready(cast, joints);
+        }
     }
 
-    /// Solves all trees; nothing is given to any node yet.
+    /// The trees that are solved apart now.
+    fn apart(&mut self) -> impl Iterator<Item = &mut Tree> {
+        self.trees.iter_mut().filter(|t| t.apart)
+    }
+
+    /// Solves the trees that are apart; nothing is given to any node yet.
     pub fn aim(
         &mut self,
         cast: &Cast<'_>,
@@ -88,7 +100,7 @@ impl Forest {
         budget: &Budget,
     ) -> Outcome {
         let mut all = Outcome::RIGHT;
-        for tree in &mut self.trees {
+        for tree in self.apart() {
             all.join(&tree.aim(cast, joints, h, budget));
         }
         all
@@ -96,15 +108,15 @@ impl Forest {
 
     /// Gives the nodes what [`aim`](Self::aim) found.
     pub fn write(&self, cast: &mut Cast<'_>, joints: &mut [Joint], h: f64) {
-        for tree in &self.trees {
+        for tree in self.trees.iter().filter(|t| t.apart) {
             tree.write(cast, joints, h);
         }
     }
 
-    /// Makes the velocities of all trees right.
+    /// Makes the velocities of the same trees right.
     pub fn correct(&mut self, cast: &mut Cast<'_>, budget: &Budget) -> Outcome {
         let mut all = Outcome::RIGHT;
-        for tree in &mut self.trees {
+        for tree in self.apart() {
             all.join(&tree.correct(cast, budget));
         }
         all
@@ -133,11 +145,12 @@ impl Forest {
             self.nodes
                 .resize_with(self.nodes.len().max(slot + 1), Vec::new);
             let nodes = &mut self.nodes[slot];
-            nodes.resize(cast.nodes[slot].len(), false);
+            nodes.resize(cast.nodes[slot].len(), 0);
+            let number = self.trees.len() as u32 + 1;
             for limb in &tree.limbs {
-                nodes[limb.node as usize] = true;
+                nodes[limb.node as usize] = number;
                 if let Some(joint) = self.joints.get_mut(limb.joint as usize) {
-                    *joint = true;
+                    *joint = number;
                 }
             }
             self.trees.push(tree);
@@ -352,5 +365,94 @@ impl Graph {
             tree.limbs.push(limb);
         }
         Some(tree)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may fail")]
+
+    use super::*;
+    use crate::{BodyContact, Kinematic, MassNode, Matter, Nodes};
+    use glam::{DQuat, DVec3};
+
+    /// Two chains of two links each, that hang side by side on the world.
+    fn two_chains() -> (Vec<Box<dyn Matter>>, Vec<Nodes>, Vec<Joint>) {
+        let masses = [MassNode::body(1.0, DVec3::splat(0.01)); 4];
+        let bodies = crate::Bodies::new(&masses, Turning::Momentum).unwrap();
+        let place = |i: usize| DVec3::new((i / 2) as f64, -0.5 - (i % 2) as f64, 0.0);
+        let frames: Vec<_> = (0..4).map(|i| (place(i), DQuat::IDENTITY)).collect();
+        let matter = MatterId(1);
+        let joints = (0..4).map(|i| {
+            let top = DVec3::Y * 0.5;
+            let own = Anchor::frame(matter, i as u32, top);
+            let other = match i % 2 {
+                0 => Anchor::world(place(i) + top),
+                _ => Anchor::frame(matter, i as u32 - 1, -top),
+            };
+            Joint::ball(other, own)
+        });
+        (
+            vec![Box::new(Kinematic::default()), Box::new(bodies)],
+            vec![
+                Nodes::at_rest(&[(DVec3::ZERO, DQuat::IDENTITY)], &[]),
+                Nodes::at_rest(&frames, &[]),
+            ],
+            joints.collect(),
+        )
+    }
+
+    #[test]
+    fn a_tree_that_touches_leaves_the_others_apart() {
+        let (matters, mut nodes, mut joints) = two_chains();
+        let cast = Cast {
+            matters: &matters,
+            slot: &[0, 1],
+            nodes: &mut nodes,
+        };
+        let mut forest = Forest::default();
+        let bonds = Bonds {
+            ties: &mut [],
+            joints: &mut joints,
+            version: 0,
+        };
+        forest.update(&cast, &bonds);
+        let budget = Budget {
+            may_fail: true,
+            ..Budget::default()
+        };
+        let contact = BodyContact {
+            a: (MatterId(1), 3),
+            b: (MatterId(0), 0),
+            at: [DVec3::ZERO; 2],
+            seat: DVec3::ZERO,
+            arms: [DVec3::ZERO; 2],
+            normal: DVec3::Y,
+            gap: 0.0,
+            friction: 0.0,
+            restitution: 0.0,
+            recovery: 1.0,
+            rebound: 0.0,
+            impulse: DVec3::ZERO,
+            relief: DVec3::ZERO,
+            total: DVec3::ZERO,
+            blow: DVec3::ZERO,
+        };
+        let mut apart = |contacts: &mut [BodyContact], budget: &Budget| -> Vec<bool> {
+            let touches = Touches {
+                bodies: contacts,
+                ..Touches::default()
+            };
+            forest.choose(&cast, bonds.joints, &touches, budget);
+            forest.trees.iter().map(|t| t.apart).collect()
+        };
+        assert_eq!(apart(&mut [], &budget), [true, true]);
+        assert_eq!(apart(&mut [contact], &budget), [true, false]);
+        assert_eq!(apart(&mut [], &budget), [true, true]);
+        let last = Budget {
+            may_fail: false,
+            ..budget
+        };
+        assert_eq!(apart(&mut [], &last), [false, false]);
     }
 }

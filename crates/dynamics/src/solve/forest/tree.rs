@@ -4,8 +4,8 @@
 use super::{
     super::{
         Budget, Outcome,
-        arms::SLOW_SWING,
-        guard::MOST_GAIN,
+        arms::{SLOW_SWING, swing},
+        guard::{Gain, Throw},
         round::{MOST_HALVINGS, MOST_ROUNDS},
     },
     limb::{Body, Change, Course, Hold, Limb, NONE, Pivot, cross_times},
@@ -24,6 +24,8 @@ pub struct Tree {
     pub limbs: Vec<Limb>,
     /// What the first limb hangs on, if it hangs on anything: a point that no impulse moves.
     pub root: Option<(MatterId, Point)>,
+    /// True if it is solved apart in this substep.
+    pub apart: bool,
     bodies: Vec<Body>,
     courses: Vec<Course>,
     holds: Vec<Hold>,
@@ -180,12 +182,13 @@ impl Tree {
             let warm = super::super::memory::growth(joint.memory.h, h) * limb.side;
             let hold = &mut self.holds[i];
             hold.impulse = DVec3::from_slice(&joint.memory.impulses) * warm;
+            let pull = hold.impulse.length();
             hold.start[0] = self.bodies[i].axes * limb.own;
             if let Some(parent) = self.bodies.get(limb.parent as usize) {
                 hold.start[1] = parent.axes * limb.other;
-                self.mean |= swing(parent, hold.start[1], hold.impulse, h) > SLOW_SWING;
+                self.mean |= swing(&parent.nimble, hold.start[1], pull, h) > SLOW_SWING;
             }
-            self.mean |= swing(&self.bodies[i], hold.start[0], hold.impulse, h) > SLOW_SWING;
+            self.mean |= swing(&self.bodies[i].nimble, hold.start[0], pull, h) > SLOW_SWING;
         }
     }
 
@@ -366,7 +369,7 @@ impl Tree {
 
     /// True if the solution is another way than the bodies would take: joints do no work.
     fn is_wild(&self, h: f64) -> bool {
-        let (mut given, mut most, mut whirled) = (0.0, 0.0, false);
+        let (mut gain, mut whirled) = (Gain::default(), false);
         for (course, body) in self.courses.iter().zip(&self.bodies) {
             let had = body.energy(body.velocity, body.spin);
             let push = course.due[0] * body.light;
@@ -377,16 +380,15 @@ impl Tree {
                 let local = course.axes.transpose() * spin;
                 let turning = local.dot(body.moments * local);
                 let has = 0.5 * (body.mass * velocity.length_squared() + turning);
-                given += has - had - work;
-                most += MOST_GAIN * (had + work.abs());
+                gain.add_mean([had, has], work);
             } else {
                 let fall = (body.drift - body.velocity) * 2.0;
-                given += body.energy(body.velocity + push, course.spin) - had;
-                most += MOST_GAIN * had + body.energy(fall, DVec3::ZERO);
+                let has = body.energy(body.velocity + push, course.spin);
+                gain.add([had, has], body.energy(fall, DVec3::ZERO));
             }
             whirled |= course.is_whirled(body, self.mean);
         }
-        whirled || given.is_nan() || (!self.driven && given > most)
+        whirled || gain.is_wild(self.driven)
     }
 
     /// Gives all nodes what was found, and lets the joints remember it.
@@ -413,7 +415,8 @@ impl Tree {
     /// Makes velocities right at the end of the substep (B27), after what bonds pulled with along mean arms has been given once
     /// more.
     pub fn correct(&mut self, cast: &mut Cast<'_>, budget: &Budget) -> Outcome {
-        self.read_velocities(&cast.nodes[cast.slot[self.matter.index()] as usize]);
+        let again = std::mem::take(&mut self.again);
+        self.read_velocities(&cast.nodes[cast.slot[self.matter.index()] as usize], again);
         let still = self.root.as_ref().map(|(matter, point)| {
             let share = &cast.nodes[cast.slot[matter.index()] as usize];
             let spin = share.spin.get(point.node as usize).copied();
@@ -429,14 +432,25 @@ impl Tree {
         } else {
             Outcome::RIGHT
         };
-        if self.is_thrown(speed, spin) {
+        let led = [speed, spin];
+        if self.is_thrown(led, |course, _| [course.velocity, course.spin]) {
             outcome.converged = false;
-        } else {
-            let nodes = &mut cast.nodes[cast.slot[self.matter.index()] as usize];
-            for (limb, course) in self.limbs.iter().zip(&self.courses) {
-                nodes.velocity[limb.node as usize] = course.velocity;
-                nodes.spin[limb.node as usize] = course.spin;
+            // What bonds pulled with once more is kept, unless it is that what throws.
+            let pulled = |course: &Course, body: &Body| match again {
+                true => course.pulled_again(body),
+                false => [body.velocity, body.spin],
+            };
+            if self.is_thrown(led, pulled) {
+                return outcome;
             }
+            for (course, body) in self.courses.iter_mut().zip(&self.bodies) {
+                [course.velocity, course.spin] = pulled(course, body);
+            }
+        }
+        let nodes = &mut cast.nodes[cast.slot[self.matter.index()] as usize];
+        for (limb, course) in self.limbs.iter().zip(&self.courses) {
+            nodes.velocity[limb.node as usize] = course.velocity;
+            nodes.spin[limb.node as usize] = course.spin;
         }
         outcome
     }
@@ -466,18 +480,16 @@ impl Tree {
         }
     }
 
-    fn read_velocities(&mut self, nodes: &Nodes) {
+    fn read_velocities(&mut self, nodes: &Nodes, again: bool) {
         for i in 0..self.limbs.len() {
             let limb = &self.limbs[i];
             let body = &mut self.bodies[i];
             body.read(nodes, limb.node as usize);
             let course = &mut self.courses[i];
-            course.velocity = body.velocity;
-            course.spin = body.spin;
-            if self.again {
-                course.velocity += course.due[0] * body.light;
-                course.spin += body.nimble * course.due[1];
-            }
+            [course.velocity, course.spin] = match again {
+                true => course.pulled_again(body),
+                false => [body.velocity, body.spin],
+            };
             let hold = &mut self.holds[i];
             hold.arms[0] = body.axes * limb.own;
             if let Some(parent) = self.bodies.get(limb.parent as usize) {
@@ -485,7 +497,6 @@ impl Tree {
             }
         }
         self.mean = false;
-        self.again = false;
     }
 
     /// How fast the points of each joint part; returns the fastest, m/s.
@@ -507,16 +518,23 @@ impl Tree {
         greatest.sqrt()
     }
 
-    /// True if velocities could only be made right by throwing what is led somewhere it can't go.
-    fn is_thrown(&self, speed: DVec3, spin: DVec3) -> bool {
-        let (mut had, mut has) = (0.0, 0.0);
+    /// True if bodies would be thrown by the velocities that `of` says, where the root moves and turns as given.
+    fn is_thrown(
+        &self,
+        [speed, spin]: [DVec3; 2],
+        of: impl Fn(&Course, &Body) -> [DVec3; 2],
+    ) -> bool {
+        let mut throw = Throw::default();
+        let led = [speed.length_squared(), spin.length_squared()];
         for (course, body) in self.courses.iter().zip(&self.bodies) {
-            let turning = body.moments.element_sum();
-            had += 4.0 * body.energy(body.velocity, body.spin)
-                + 50.0 * (body.mass * speed.length_squared() + turning * spin.length_squared());
-            has += body.energy(course.velocity, course.spin);
+            let [velocity, spin] = of(course, body);
+            let energies = [
+                body.energy(body.velocity, body.spin),
+                body.energy(velocity, spin),
+            ];
+            throw.add(energies, (body.mass, body.moments.element_sum()), led);
         }
-        has.is_nan() || has > had
+        throw.is_thrown()
     }
 }
 
@@ -534,19 +552,4 @@ fn pulled(hold: &Hold, side: usize, mean: bool) -> DVec3 {
 #[inline]
 fn larger(a: f64, b: f64) -> f64 {
     if b > a || b.is_nan() { b } else { a }
-}
-
-/// (hω)² of a body's swinging about an arm that is pulled with such an impulse at the start of each substep of `h` seconds, and as
-/// much at its end.
-#[inline]
-fn swing(body: &Body, arm: DVec3, impulse: DVec3, h: f64) -> f64 {
-    let square = arm.length_squared();
-    if square == 0.0 {
-        return 0.0;
-    }
-    let i = &body.nimble;
-    // The mean over the two axes across the arm.
-    let along = arm.dot(*i * arm) / square;
-    let across = 0.5 * (i.x_axis.x + i.y_axis.y + i.z_axis.z - along);
-    2.0 * h * impulse.length() * square.sqrt() * across
 }
