@@ -7,6 +7,7 @@ pub mod closest;
 pub mod patch;
 pub mod ray;
 pub mod rigid;
+pub mod sweep;
 
 pub use closest::{SegmentPair, on_segment, on_triangle, segment_segment, segment_triangle};
 pub use patch::{Capsule, Hull, Patch, Probe, Touch};
