@@ -6,7 +6,7 @@
 //! corners would overlap there is known exactly; until then nothing can meet. Go there and look again.
 //!
 //! **It never misses.** A step is only taken over time in which a direction was seen to separate the two; the direction need
-//! not be a good one for that to be true. Rounding is covered by half the tolerance. Where it can't decide (numbers that are
+//! not be a good one for that to be true. (Where none does, because a corner is metres away, by the speed.) Rounding is covered by half the tolerance. Where it can't decide (numbers that are
 //! not finite, out of rounds) it answers that they may meet, and says that this is not certain.
 //!
 //! **It is quick.** The separation along a direction touches the distance with the same slope, so this is Newton's method from the
@@ -25,7 +25,7 @@ pub use convex::{Flight, convex_triangle};
 pub const TOLERANCE: f64 = 1e-7;
 
 /// Most rounds. Few motions need more than ten; what runs into this is reported as uncertain.
-const MOST_ROUNDS: u32 = 200;
+const MOST_ROUNDS: u32 = 2000;
 
 /// A point that goes straight from one place to another while the time goes from 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -164,7 +164,15 @@ fn meet<const P: usize, const Q: usize>(
             let turn = (n - direction) / (time - before);
             free = free.max(corners(turn - n * n.dot(turn)));
         }
-        // Not finite, or the direction does not separate them although they seem apart: it can't be told from here.
+        // Very near a long triangle the direction is too inexact to separate its far corners, though the distance is known: nothing comes
+        // nearer faster than the fastest corners do.
+        if free <= 0.0 {
+            let speeds = one
+                .iter()
+                .flat_map(|p| other.iter().map(|q| (q.way - p.way).length()));
+            free = (apart.length() - distance) / speeds.fold(0.0, f64::max);
+        }
+        // Something is no number, or it takes too long: it can't be told.
         if free.is_nan() || free <= 0.0 || round + 1 == MOST_ROUNDS {
             impact.certain = false;
             return Some(impact);
