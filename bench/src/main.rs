@@ -3,6 +3,7 @@
 //! `trocar-bench [NAME…] [--json FILE] [--quick] [--strict] [--list]`; usually started by `cargo xtask bench`.
 
 mod client;
+mod collide;
 mod latency;
 mod machine;
 mod measure;
@@ -43,6 +44,16 @@ const BENCHES: &[Bench] = &[
         name: "mesd/latency",
         about: "from a hand's movement to the first frame that shows it",
         run: latency::latency,
+    },
+    Bench {
+        name: "collide/needle",
+        about: "a needle against sheets of 342 to 100 000 triangles",
+        run: collide::needle,
+    },
+    Bench {
+        name: "collide/grid",
+        about: "distance grids after Wienss, beside every triangle and a voxmap",
+        run: collide::grid,
     },
     Bench {
         name: "rigid/chain",

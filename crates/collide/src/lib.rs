@@ -10,6 +10,7 @@ pub mod patch;
 pub mod ray;
 pub mod rigid;
 pub mod sweep;
+pub mod tool;
 
 pub use closest::{SegmentPair, on_segment, on_triangle, segment_segment, segment_triangle};
 pub use patch::{Ahead, Capsule, Hull, Patch, Probe, Touch};
