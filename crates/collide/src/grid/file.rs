@@ -57,9 +57,9 @@ impl Grid {
         let low = DVec3::new(number()?, number()?, number()?);
         let (cell, error) = (number()?, number()?);
         // Beyond this nothing of a size that bodies have could be told apart.
-        if !(low.is_finite() && low.abs().max_element() < 1e9 && cell > 1e-9 && cell < 1e9)
-            || !(0.0..1e9).contains(&error)
-        {
+        let place = low.is_finite() && low.abs().max_element() < 1e9;
+        let sizes = cell > 1e-9 && cell < 1e9 && (0.0..1e9).contains(&error);
+        if !(place && sizes) {
             return Err(reader.damaged("its place or its cells are out of all proportion"));
         }
         let mut count = || -> Result<u32, DamagedGrid> { Ok(u32::from_le_bytes(reader.array()?)) };
