@@ -52,6 +52,16 @@ const BENCHES: &[Bench] = &[
         run: latency::latency,
     },
     Bench {
+        name: "collide/needle",
+        about: "a needle against sheets of 342 to 100 000 triangles",
+        run: collide::needle,
+    },
+    Bench {
+        name: "collide/grid",
+        about: "distance grids after Wienss, beside every triangle and a voxmap",
+        run: collide::grid,
+    },
+    Bench {
         name: "rigid/chain",
         about: "ball joints in a row, every solver, beside Rapier",
         run: rigid::chain,

@@ -25,6 +25,10 @@ pub fn on_segment(p: DVec3, a: DVec3, b: DVec3) -> f64 {
     ((p - a).dot(ab) / length_squared).clamp(0.0, 1.0)
 }
 
+/// Squared sine of the angle below which segments count as parallel: the point where their lines are nearest is then lost in
+/// rounding, and an end is as near to a part in 10⁷ of their length.
+const PARALLEL: f64 = 1e-14;
+
 /// Parameters in [0, 1] of the closest points of segments `a0`–`a1` and `b0`–`b1`.
 pub fn segment_segment(a0: DVec3, a1: DVec3, b0: DVec3, b1: DVec3) -> (f64, f64) {
     let (d, e, r) = (a1 - a0, b1 - b0, a0 - b0);
@@ -34,12 +38,10 @@ pub fn segment_segment(a0: DVec3, a1: DVec3, b0: DVec3, b1: DVec3) -> (f64, f64)
         return (on_segment(b0, a0, a1), 0.0);
     }
     let denominator = dd * ee - de * de;
-    // Parallel to rounding: any point of the overlap will do, start from the first end.
-    let mut s = if denominator > 1e-14 * dd * ee {
-        ((de * er - ee * dr) / denominator).clamp(0.0, 1.0)
-    } else {
-        0.0
-    };
+    if denominator <= PARALLEL * dd * ee {
+        return parallel(a0, a1, b0, b1);
+    }
+    let mut s = ((de * er - ee * dr) / denominator).clamp(0.0, 1.0);
     let mut t = (de * s + er) / ee;
     if !(0.0..=1.0).contains(&t) {
         t = t.clamp(0.0, 1.0);
@@ -50,6 +52,25 @@ pub fn segment_segment(a0: DVec3, a1: DVec3, b0: DVec3, b1: DVec3) -> (f64, f64)
         };
     }
     (s, t)
+}
+
+/// Nearest points of segments that are parallel as far as can be told: one of them is an end. The first of equals.
+#[cold]
+fn parallel(a0: DVec3, a1: DVec3, b0: DVec3, b1: DVec3) -> (f64, f64) {
+    let candidates = [
+        (0.0, on_segment(a0, b0, b1)),
+        (1.0, on_segment(a1, b0, b1)),
+        (on_segment(b0, a0, a1), 0.0),
+        (on_segment(b1, a0, a1), 1.0),
+    ];
+    let mut best = (candidates[0], f64::INFINITY);
+    for (s, t) in candidates {
+        let distance = a0.lerp(a1, s).distance_squared(b0.lerp(b1, t));
+        if distance < best.1 {
+            best = ((s, t), distance);
+        }
+    }
+    best.0
 }
 
 /// Barycentric weights of the point of triangle `t` that is closest to `p`.

@@ -25,6 +25,12 @@ use trocar_soft::{
 };
 use trocar_tools::{Handle, grasper::PARTS};
 
+/// No hand leads an instrument faster than this, m/s; what is flung by one that is led slower needs no closer look.
+const HAND: f64 = 2.0;
+
+/// Contacts need not be looked at more often than once on this way, m.
+const LEAST_LOOK: f64 = 1e-4;
+
 /// A substep whose joints can't be solved is halved at most so often.
 const MOST_HALVINGS: u32 = 6;
 
@@ -177,6 +183,13 @@ pub struct Group {
     keys: Vec<Key>,
     touches: Vec<Touch>,
     capsules: Vec<Capsule>,
+    /// Where the hulls of the tools are at the end of the substep.
+    ahead: Vec<Capsule>,
+    /// How far instruments and tissue near them move in this step, m. Between two looks at contacts they must not go farther than what is
+    /// watched: a sheet that is flung about the tip otherwise folds through it. Tissue counts only where instruments may be faster than hands, and up to
+    /// their speed: what is pressed against something fixed is all the faster the shorter the substeps are, and would never be looked at
+    /// often enough.
+    approach: f64,
     poses: Vec<[Pose; PARTS]>,
     solver: Solver,
     stages: Stages,
@@ -263,6 +276,8 @@ impl Group {
             keys: Vec::new(),
             touches: Vec::new(),
             capsules: Vec::new(),
+            ahead: Vec::new(),
+            approach: 0.0,
             poses: Vec::new(),
             solver: Solver::default(),
             stages: Stages::default(),
@@ -399,8 +414,12 @@ impl Group {
                 now.min(0.9 * exact)
             }
         };
+        // A thin tool is looked at more often: on the way of its own radius tissue can't get past its axis.
+        let radii = self.capsules.iter().map(|c| c.radius);
+        let least = radii.fold(WATCH, f64::min).max(LEAST_LOOK);
+        let looks = trocar_math::real::ceil(self.approach / least) as u32;
         self.wanted = substeps(stage.dt, bound);
-        self.wanted.min(crate::build::MAX_SUBSTEPS)
+        self.wanted.max(looks).min(crate::build::MAX_SUBSTEPS)
     }
 
     /// Which triangles instruments and bodies may touch in this step.
@@ -414,15 +433,23 @@ impl Group {
         self.lost.clear();
         self.redundant.clear();
         self.clock = Clock::start();
+        self.approach = 0.0;
         if self.skins.is_empty() {
             return;
         }
-        let reach = self.place_tools(stage, 0.0, 1.0) + 2.0 * WATCH;
+        // Tissue that is pushed goes as far as what pushes it, and as far as it goes by itself.
+        let motion = self.place_tools(stage, 0.0, 1.0);
+        let reach = 2.0 * motion + 2.0 * WATCH;
         self.lead_fixtures(stage, 0.0, 1.0, stage.dt);
         let nodes = &self.nodes;
         let share = |m: MatterId| &nodes[stage.slot[m.index()] as usize];
-        self.probes
-            .place(stage.model, &self.capsules, reach, share, stage.dt);
+        self.probes.place(
+            stage.model,
+            (&self.capsules, &self.ahead),
+            reach,
+            share,
+            stage.dt,
+        );
         for probe in &mut self.probes.list {
             probe.margin = probe.margin.max(reach);
         }
@@ -430,8 +457,21 @@ impl Group {
         for skin in &mut self.skins {
             let slot = stage.slot[skin.matter.index()] as usize;
             debug_assert!(slot >= first);
-            skin.patch
-                .gather(&self.probes.list, &self.nodes[slot].position);
+            let nodes = &self.nodes[slot];
+            let moved = skin.patch.follow(&nodes.position);
+            let near = skin.patch.gather(&self.probes.list, &nodes.position, moved);
+            if near > 0 {
+                let speeds = stage.model.tools.iter().map(|t| t.grasper.speed);
+                let fastest = speeds.fold(0.0, f64::max);
+                let mut tissue = 0.0_f64;
+                if fastest > HAND {
+                    let masses = stage.model.matters[skin.matter.index()].masses();
+                    let speed = |n: u32| masses.node_velocity(nodes, n as usize).length();
+                    tissue = skin.patch.near_nodes().map(speed).fold(0.0, f64::max);
+                }
+                let flung = tissue.min(fastest) * stage.dt;
+                self.approach = self.approach.max(motion + flung);
+            }
         }
     }
 
@@ -439,6 +479,7 @@ impl Group {
     /// point of them moves until `to`.
     fn place_tools(&mut self, stage: &Stage<'_>, from: f64, to: f64) -> f64 {
         self.capsules.clear();
+        self.ahead.clear();
         self.poses.clear();
         let mut motion = 0.0_f64;
         for (tool, moves) in stage.model.tools.iter().zip(stage.motions) {
@@ -449,6 +490,7 @@ impl Group {
                 motion = motion.max(a.a.distance(b.a)).max(a.b.distance(b.b));
             }
             self.capsules.extend(capsules);
+            self.ahead.extend(ahead);
             self.poses.push(poses);
         }
         motion
@@ -529,8 +571,13 @@ impl Group {
         }
         let nodes = &self.nodes;
         let share = |m: MatterId| &nodes[stage.slot[m.index()] as usize];
-        self.probes
-            .place(stage.model, &self.capsules, motion + WATCH, share, sub.h);
+        self.probes.place(
+            stage.model,
+            (&self.capsules, &self.ahead),
+            motion,
+            share,
+            sub.h,
+        );
         for skin in &mut self.skins {
             // What is frozen can't give way, so no force could be right.
             let frozen = |(m, bad): (&MatterId, &u32)| *m == skin.matter && *bad >= PATIENCE;
@@ -539,8 +586,9 @@ impl Group {
             }
             let nodes = share(skin.matter);
             let masses = stage.model.matters[skin.matter.index()].masses();
+            let way = |n: u32| masses.node_velocity(nodes, n as usize) * sub.h;
             skin.patch
-                .touches(&self.probes.list, &nodes.position, &mut self.touches);
+                .touches(&self.probes.list, &nodes.position, &way, &mut self.touches);
             if self.contacts.capacity() - self.contacts.len() < self.touches.len() {
                 // For a few times as many: what slides on has more of them before long.
                 let room = 2 * self.touches.capacity();

@@ -4,7 +4,7 @@ use crate::build::{Model, pose};
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
 use trocar_collide::{
-    Capsule, Hull, Probe, Touch,
+    Ahead, Capsule, Hull, Probe, Touch,
     rigid::{Kind, Shape},
 };
 use trocar_dynamics::{Anchor, Budget, Contact, Local, MatterId, Nodes};
@@ -102,20 +102,27 @@ impl Probes {
         self.tools + self.pieces.len()
     }
 
-    /// Puts all where they are; `motion` is how far instruments move (m) before the next time, bodies move for `seconds`.
+    /// Puts all where they are; `motion` is how far instruments move at most (m) before the next time and `ahead` where they are then, bodies
+    /// move for `seconds`.
     pub fn place<'n>(
         &mut self,
         model: &Model,
-        capsules: &[Capsule],
+        (capsules, ahead): (&[Capsule], &[Capsule]),
         motion: f64,
         share: impl Fn(MatterId) -> &'n Nodes,
         seconds: f64,
     ) {
         self.list.clear();
-        self.list.extend(capsules.iter().map(|c| Probe {
-            hull: Hull::Capsule(*c),
-            margin: motion,
-        }));
+        for (now, then) in capsules.iter().zip(ahead) {
+            self.list.push(Probe {
+                hull: Hull::Capsule(*now),
+                margin: motion + WATCH,
+                ahead: Some(Ahead {
+                    way: [then.a - now.a, then.b - now.b],
+                    watch: WATCH,
+                }),
+            });
+        }
         let fall = model.gravity.length() * seconds;
         for piece in &self.pieces {
             let collider = &model.colliders[piece.collider as usize];
@@ -133,6 +140,7 @@ impl Probes {
             self.list.push(Probe {
                 hull: hull(&piece.shape, piece.part, &moves.pose()),
                 margin,
+                ahead: None,
             });
         }
     }

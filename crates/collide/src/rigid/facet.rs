@@ -118,6 +118,33 @@ impl Piece {
         self.solid().bounds(&self.pose)
     }
 
+    /// Where its frame is.
+    pub fn pose(&self) -> &Pose {
+        &self.pose
+    }
+
+    /// The same piece with its frame elsewhere.
+    pub fn placed(&self, pose: Pose) -> Self {
+        Self {
+            shape: self.shape.clone(),
+            part: self.part,
+            pose,
+        }
+    }
+
+    /// No point of it is farther from the origin of its frame than this, m.
+    pub fn reach(&self) -> f64 {
+        let local = self.solid().bounds(&Pose::IDENTITY);
+        local.low.abs().max(local.high.abs()).length()
+    }
+
+    /// How far it reaches along a unit vector in the world, m. None if it is not [`Kind::Convex`].
+    pub fn height(&self, along: DVec3) -> Option<f64> {
+        let local = self.pose.rotation.conjugate() * along;
+        let farthest = self.support()?.local_support_point(local);
+        Some(self.pose.point(farthest).dot(along))
+    }
+
     /// What it is.
     pub fn kind(&self) -> Kind {
         match self.solid() {

@@ -4,90 +4,24 @@
 //! The closest point is found on the triangle itself, not only at its nodes, so an instrument thinner
 //! than a cell can't slip between them.
 
+mod probe;
+mod search;
+
 use crate::{
-    closest::{self, SegmentPair},
+    closest,
     rigid::{FacetScratch, Meeting, Piece},
 };
 use glam::DVec3;
+use search::Search;
 use trocar_math::Bounds;
 
-/// Triangles in a cluster. Small enough that a cluster is about as wide as an instrument.
-const CLUSTER: usize = 16;
+pub use probe::{Ahead, Capsule, Hull, Probe};
 
 /// Nearer than this (m) to a capsule's axis a point gives no reliable direction.
 const NO_DIRECTION: f64 = 1e-7;
 
 /// So many touched triangles are made room for at once at most.
 const MOST_ROOM: usize = 1024;
-
-/// A segment with a hull around it (K89, K90).
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Capsule {
-    /// One end of the axis, m.
-    pub a: DVec3,
-    /// The other end, m.
-    pub b: DVec3,
-    /// Radius of the hull, m.
-    pub radius: f64,
-}
-
-impl Capsule {
-    /// The box around it.
-    pub fn bounds(&self) -> Bounds {
-        Bounds::of([self.a, self.b]).grown(self.radius)
-    }
-
-    /// A point of its axis, 0 ≤ `along` ≤ 1.
-    pub fn axis(&self, along: f64) -> DVec3 {
-        self.a.lerp(self.b, along)
-    }
-}
-
-/// What may touch a surface.
-#[derive(Clone, Debug)]
-pub enum Hull {
-    /// A capsule, or a ball.
-    Capsule(Capsule),
-    /// All that lies below a plane: a point of it (m), and the unit normal out of it.
-    Below(DVec3, DVec3),
-    /// Something else that is convex.
-    Convex(Piece),
-}
-
-/// Something that may touch a surface, and how far it and the surface may move towards each other before the question is
-/// asked again, m.
-#[derive(Clone, Debug)]
-pub struct Probe {
-    /// What it is.
-    pub hull: Hull,
-    /// m.
-    pub margin: f64,
-}
-
-impl Probe {
-    /// The box around all it may touch.
-    fn bounds(&self) -> Bounds {
-        match &self.hull {
-            Hull::Capsule(capsule) => capsule.bounds().grown(self.margin),
-            Hull::Below(..) => Bounds {
-                low: DVec3::NEG_INFINITY,
-                high: DVec3::INFINITY,
-            },
-            Hull::Convex(piece) => piece.bounds().grown(self.margin),
-        }
-    }
-
-    /// True if it may touch something in a box; `own` is its own.
-    fn reaches(&self, own: &Bounds, other: &Bounds) -> bool {
-        match &self.hull {
-            Hull::Below(point, normal) => {
-                let lowest = DVec3::select(normal.cmpge(DVec3::ZERO), other.low, other.high);
-                (lowest - *point).dot(*normal) <= self.margin
-            }
-            _ => own.overlaps(other),
-        }
-    }
-}
 
 /// A place where something touches, or nearly touches, a surface.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -106,6 +40,20 @@ pub struct Touch {
     pub normal: DVec3,
     /// What names it from step to step, among those of its probe: the feature of the probe, and nodes of the surface.
     pub key: (u32, [u32; 3]),
+}
+
+/// Where the nodes of a surface are, and how far they go until the question is asked again, m.
+struct Scene<'a> {
+    positions: &'a [DVec3],
+    way: &'a dyn Fn(u32) -> DVec3,
+}
+
+/// Where a capsule and a triangle meet, and the way from the axis to the triangle.
+#[derive(Clone, Copy)]
+struct Meet {
+    along: f64,
+    weights: [f64; 3],
+    apart: DVec3,
 }
 
 /// Which side of a triangle a probe came from: +1 the outer, −1 the inner.
@@ -130,10 +78,9 @@ pub struct Patch {
     /// Triangles around each node, as ranges of `around`.
     first: Vec<u32>,
     around: Vec<u32>,
-    /// Nodes of each cluster, each once, as ranges of `members`.
-    cluster: Vec<u32>,
-    members: Vec<u32>,
-    boxes: Vec<Bounds>,
+    search: Search,
+    /// Where the nodes were when they were last looked at, for [`follow`](Patch::follow).
+    followed: Vec<DVec3>,
     /// Probe and triangle of each pair that is near in this step.
     near: Vec<(u32, u32)>,
     /// Sorted by probe and triangle. Remembers where a probe came from while it stays near, so
@@ -164,23 +111,12 @@ impl Patch {
                 next[*n as usize] += 1;
             }
         }
-        let (mut cluster, mut members) = (vec![0], Vec::new());
-        for of in triangles.chunks(CLUSTER) {
-            let mut nodes: Vec<u32> = of.iter().flatten().copied().collect();
-            nodes.sort_unstable();
-            nodes.dedup();
-            members.extend(nodes);
-            cluster.push(members.len() as u32);
-        }
         // What has never been touched must not wait for memory when it is.
         let room = triangles.len().min(MOST_ROOM);
         Self {
-            boxes: vec![Bounds::EMPTY; cluster.len() - 1],
             triangles,
             first,
             around,
-            cluster,
-            members,
             near: Vec::with_capacity(room),
             sides: Vec::with_capacity(room),
             sides_before: Vec::with_capacity(room),
@@ -199,12 +135,9 @@ impl Patch {
         self.near.len()
     }
 
-    /// Shows the boxes over its triangles as last gathered, and whether a triangle inside was near.
-    pub fn see_boxes(&self, mut see: impl FnMut(&Bounds, bool)) {
-        for (k, bounds) in self.boxes.iter().enumerate() {
-            let inside = |pair: &(u32, u32)| pair.1 as usize / CLUSTER == k;
-            see(bounds, self.near.iter().any(inside));
-        }
+    /// Shows the boxes over its triangles that were looked at so far, and whether a triangle inside was near when last gathered.
+    pub fn see_boxes(&self, see: impl FnMut(&Bounds, bool)) {
+        self.search.see(&self.near, see);
     }
 
     /// What must be remembered from one step to the next.
@@ -218,35 +151,41 @@ impl Patch {
         self.sides.extend_from_slice(sides);
     }
 
-    /// Once a step: which triangles may be touched within the margins of the probes. Returns the number of pairs.
-    pub fn gather(&mut self, probes: &[Probe], positions: &[DVec3]) -> usize {
+    /// How far any node has moved since this was last asked, m: what [`gather`](Self::gather) wants to know. Infinite at first. For those who
+    /// do not know it anyway; it looks at every node.
+    pub fn follow(&mut self, positions: &[DVec3]) -> f64 {
+        if self.followed.len() != positions.len() {
+            self.followed.clear();
+            self.followed.extend_from_slice(positions);
+            return f64::INFINITY;
+        }
+        let mut far = 0.0_f64;
+        let mut finite = true;
+        for (before, now) in self.followed.iter_mut().zip(positions) {
+            let way = before.distance_squared(*now);
+            finite &= way.is_finite();
+            far = far.max(way);
+            *before = *now;
+        }
+        if finite { far.sqrt() } else { f64::INFINITY }
+    }
+
+    /// Once a step: which triangles may be touched within the margins of the probes. No node has moved farther than `moved` (m) since the last
+    /// time; infinite if that is not known. Returns the number of pairs.
+    pub fn gather(&mut self, probes: &[Probe], positions: &[DVec3], moved: f64) -> usize {
         self.near.clear();
-        let whole = Bounds::of(positions.iter().copied());
-        if !probes.iter().any(|p| p.reaches(&p.bounds(), &whole)) {
+        if self.triangles.is_empty() {
             return 0;
         }
-        for (k, b) in self.boxes.iter_mut().enumerate() {
-            let range = self.cluster[k] as usize..self.cluster[k + 1] as usize;
-            *b = Bounds::of(self.members[range].iter().map(|n| positions[*n as usize]));
+        if self.search.is_for(self.triangles.len()) {
+            self.search.moved(moved);
+        } else {
+            self.search = Search::new(&self.triangles, positions);
         }
+        self.search.begin();
         for (c, probe) in probes.iter().enumerate() {
-            let own = probe.bounds();
-            if !probe.reaches(&own, &whole) {
-                continue;
-            }
-            for (k, cluster) in self.boxes.iter().enumerate() {
-                if !probe.reaches(&own, cluster) {
-                    continue;
-                }
-                let start = k * CLUSTER;
-                let end = (start + CLUSTER).min(self.triangles.len());
-                for t in start..end {
-                    let corners = self.triangles[t].map(|n| positions[n as usize]);
-                    if probe.reaches(&own, &Bounds::of(corners)) {
-                        self.near.push((c as u32, t as u32));
-                    }
-                }
-            }
+            self.search
+                .find(probe, c as u32, &self.triangles, positions, &mut self.near);
         }
         let pairs = self.near.len();
         make_room(&mut self.near, pairs);
@@ -256,9 +195,30 @@ impl Patch {
         pairs
     }
 
-    /// Where the probes touch the gathered triangles or come within their margins of touching.
+    /// A triangle with a corner that is no number, if the last [`gather`](Self::gather) met one. It touches nothing; whoever moves it has to
+    /// be told.
+    pub fn broken(&self) -> Option<u32> {
+        self.search.broken()
+    }
+
+    /// The corners of the gathered triangles; some more than once.
+    pub fn near_nodes(&self) -> impl Iterator<Item = u32> {
+        self.near
+            .iter()
+            .flat_map(|(_, t)| self.triangles[*t as usize])
+    }
+
+    /// Where the probes touch the gathered triangles or come within their margins of touching. Nodes are at `positions` and
+    /// go `way` (m) until the question is asked again, which counts for probes that know their own way.
     /// `out` is cleared first; the order depends on the input alone.
-    pub fn touches(&mut self, probes: &[Probe], positions: &[DVec3], out: &mut Vec<Touch>) {
+    pub fn touches(
+        &mut self,
+        probes: &[Probe],
+        positions: &[DVec3],
+        way: &dyn Fn(u32) -> DVec3,
+        out: &mut Vec<Touch>,
+    ) {
+        let scene = Scene { positions, way };
         out.clear();
         make_room(out, self.near.len());
         self.seen.clear();
@@ -269,7 +229,7 @@ impl Patch {
             let probe = &probes[c as usize];
             match &probe.hull {
                 Hull::Capsule(capsule) => {
-                    self.touch_capsule((c, t), capsule, probe.margin, positions, out);
+                    self.touch_capsule((c, t), capsule, probe, &scene, out);
                 }
                 Hull::Below(point, normal) => {
                     self.touch_plane((c, t), (*point, *normal), probe.margin, positions, out);
@@ -285,11 +245,12 @@ impl Patch {
         &mut self,
         (c, t): (u32, u32),
         capsule: &Capsule,
-        margin: f64,
-        positions: &[DVec3],
+        probe: &Probe,
+        scene: &Scene<'_>,
         out: &mut Vec<Touch>,
     ) {
-        let corners = self.triangles[t as usize].map(|n| positions[n as usize]);
+        let nodes = self.triangles[t as usize];
+        let corners = nodes.map(|n| scene.positions[n as usize]);
         // A sphere around the triangle settles most pairs at a fraction of the cost.
         let centre = (corners[0] + corners[1] + corners[2]) / 3.0;
         let size = corners
@@ -297,7 +258,15 @@ impl Patch {
             .fold(0.0_f64, |s, p| s.max(p.distance_squared(centre)))
             .sqrt();
         let axis = capsule.axis(closest::on_segment(centre, capsule.a, capsule.b));
-        let range = capsule.radius + margin;
+        let ways = nodes.map(scene.way);
+        let swept = match probe.ahead {
+            Some(_) => ways
+                .iter()
+                .fold(0.0_f64, |s, w| s.max(w.length_squared()))
+                .sqrt(),
+            None => 0.0,
+        };
+        let range = capsule.radius + probe.margin + swept;
         if axis.distance_squared(centre) > (range + size) * (range + size) {
             return;
         }
@@ -305,9 +274,38 @@ impl Patch {
         if pair.distance_squared > range * range {
             return;
         }
-        let touch = self.touch((c, t), capsule, &pair, positions);
+        let meet = Meet {
+            along: pair.along,
+            weights: pair.weights,
+            apart: closest::point(corners, pair.weights) - capsule.axis(pair.along),
+        };
+        let mut touch = self.touch((c, t), capsule, &meet, scene.positions);
+        let Some(ahead) = &probe.ahead else {
+            if self.is_new(&touch) {
+                out.push(touch);
+            }
+            return;
+        };
+        let watched = capsule.radius + ahead.watch;
+        if pair.distance_squared > watched * watched {
+            let Some(impact) = ahead.meets(capsule, corners, ways) else {
+                return;
+            };
+            touch.at = capsule.axis(impact.along);
+            touch.weights = impact.weights;
+            touch.normal = impact.normal;
+        } else if pair.distance_squared > NO_DIRECTION * NO_DIRECTION {
+            // As long as the axis does not pierce the triangle, the tool is on the side on which it is. What is remembered may
+            // say otherwise where the surface is crumpled, and would then pull it through.
+            touch.normal = meet.apart.normalize_or(touch.normal);
+        }
         if self.is_new(&touch) {
             out.push(touch);
+        }
+        if let Some(other) = second(&touch, capsule, corners, watched)
+            && self.is_new(&other)
+        {
+            out.push(other);
         }
     }
 
@@ -315,28 +313,25 @@ impl Patch {
         &mut self,
         (c, t): (u32, u32),
         capsule: &Capsule,
-        pair: &SegmentPair,
+        meet: &Meet,
         positions: &[DVec3],
     ) -> Touch {
         let nodes = self.triangles[t as usize];
-        let corners = nodes.map(|n| positions[n as usize]);
-        let at = capsule.axis(pair.along);
-        let apart = closest::point(corners, pair.weights) - at;
-        let distance = apart.length();
-        let outward = self.outward(nodes, pair.weights, positions);
-        let (side, now) = self.side((c, t), outward.dot(apart), true);
+        let distance = meet.apart.length();
+        let outward = self.outward(nodes, meet.weights, positions);
+        let (side, now) = self.side((c, t), outward.dot(meet.apart), true);
         let normal = if side == now && distance > NO_DIRECTION {
-            apart / distance
+            meet.apart / distance
         } else {
             // The axis is in the surface or beyond it: the way out is back to where it came from.
             outward * -f64::from(side)
         };
         Touch {
             probe: c as usize,
-            at,
+            at: capsule.axis(meet.along),
             distance: capsule.radius,
             nodes,
-            weights: pair.weights,
+            weights: meet.weights,
             normal,
             key: (0, nodes),
         }
@@ -543,6 +538,45 @@ fn make_room<T>(list: &mut Vec<T>, now: usize) {
     }
 }
 
+/// Where a part of a tool that lies along a triangle touches it, too: held at one place alone, the triangle would turn about that
+/// and cut into the axis beside it. The place farthest along the axis at which an end lies over the triangle, or the axis over
+/// one of its sides, within `range` (m).
+fn second(first: &Touch, capsule: &Capsule, corners: [DVec3; 3], range: f64) -> Option<Touch> {
+    let length = capsule.a.distance(capsule.b);
+    let from = first.at.distance(capsule.a);
+    let mut best: Option<(f64, Touch)> = None;
+    let mut consider = |feature: u32, along: f64, weights: [f64; 3]| {
+        let at = capsule.axis(along);
+        let apart = closest::point(corners, weights) - at;
+        let aside = (along * length - from).abs();
+        let farther = aside > 2.0 * capsule.radius && best.as_ref().is_none_or(|b| aside > b.0);
+        let Some(normal) = apart.try_normalize() else {
+            return;
+        };
+        // Behind the axis it would push the other way.
+        if farther && apart.length_squared() <= range * range && normal.dot(first.normal) > 0.5 {
+            let touch = Touch {
+                at,
+                weights,
+                normal,
+                key: (feature, first.nodes),
+                ..*first
+            };
+            best = Some((aside, touch));
+        }
+    };
+    consider(1, 0.0, closest::on_triangle(capsule.a, corners));
+    consider(2, 1.0, closest::on_triangle(capsule.b, corners));
+    for (feature, (i, j)) in [(3, (0, 1)), (4, (1, 2)), (5, (2, 0))] {
+        let (along, s) = closest::segment_segment(capsule.a, capsule.b, corners[i], corners[j]);
+        let mut weights = [0.0; 3];
+        weights[i] = 1.0 - s;
+        weights[j] = s;
+        consider(feature, along, weights);
+    }
+    best.map(|(_, touch)| touch)
+}
+
 /// The corners that bear a point, in ascending order; none is `u32::MAX`.
 fn bearing(nodes: [u32; 3], weights: [f64; 3]) -> [u32; 3] {
     let mut corners = [u32::MAX; 3];
@@ -556,189 +590,4 @@ fn bearing(nodes: [u32; 3], weights: [f64; 3]) -> [u32; 3] {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::rigid::{Form, Shape};
-    use trocar_math::Pose;
-
-    /// A flat sheet in the x–z plane facing up, cells of 8 mm.
-    fn sheet() -> (Patch, Vec<DVec3>) {
-        let n = 9_u32;
-        let positions = (0..n * n)
-            .map(|i| DVec3::new(f64::from(i % n) * 8e-3, 0.0, f64::from(i / n) * 8e-3))
-            .collect::<Vec<_>>();
-        let mut triangles = Vec::new();
-        for r in 0..n - 1 {
-            for c in 0..n - 1 {
-                let a = r * n + c;
-                triangles.push([a, a + n, a + 1]);
-                triangles.push([a + 1, a + n, a + n + 1]);
-            }
-        }
-        (Patch::new(triangles, positions.len()), positions)
-    }
-
-    fn needle(tip: DVec3) -> Capsule {
-        Capsule {
-            a: tip + DVec3::Y * 0.1,
-            b: tip,
-            radius: 1e-3,
-        }
-    }
-
-    fn touches(patch: &mut Patch, positions: &[DVec3], tool: Capsule) -> Vec<Touch> {
-        touches_of(patch, positions, Hull::Capsule(tool))
-    }
-
-    fn touches_of(patch: &mut Patch, positions: &[DVec3], hull: Hull) -> Vec<Touch> {
-        let mut out = Vec::new();
-        let mut probe = Probe { hull, margin: 2e-3 };
-        patch.gather(std::slice::from_ref(&probe), positions);
-        probe.margin = 1e-3;
-        patch.touches(&[probe], positions, &mut out);
-        out
-    }
-
-    fn cube(at: DVec3) -> Hull {
-        let form = Form::Box {
-            half: DVec3::new(0.012, 0.003, 0.012),
-        };
-        Hull::Convex(
-            Shape::new(&form)
-                .unwrap()
-                .piece(0, &Pose::new(at, glam::DQuat::IDENTITY)),
-        )
-    }
-
-    #[test]
-    fn a_box_on_a_sheet_touches_every_node_below_it_once_and_its_own_corners() {
-        let (mut patch, positions) = sheet();
-        let found = touches_of(&mut patch, &positions, cube(DVec3::new(0.03, 0.0028, 0.03)));
-        let below = positions
-            .iter()
-            .filter(|p| (**p - DVec3::new(0.03, 0.0, 0.03)).abs().max_element() < 0.012);
-        let corners = found
-            .iter()
-            .filter(|t| t.weights.iter().any(|w| *w > 0.999_999));
-        assert_eq!(corners.count(), below.count());
-        for t in &found {
-            assert!((t.normal + DVec3::Y).length() < 1e-9, "{t:?}");
-        }
-        for (x, z) in [
-            (0.018, 0.018),
-            (0.042, 0.018),
-            (0.018, 0.042),
-            (0.042, 0.042),
-        ] {
-            let corner = DVec3::new(x, -0.0002, z);
-            assert!(
-                found.iter().any(|t| t.at.distance(corner) < 1e-7),
-                "{corner}"
-            );
-        }
-        let mut keys: Vec<_> = found.iter().map(|t| t.key).collect();
-        keys.sort_unstable();
-        keys.dedup();
-        assert_eq!(
-            keys.len(),
-            found.len(),
-            "every contact has a name of its own"
-        );
-    }
-
-    #[test]
-    fn a_plate_that_has_gone_through_still_pushes_the_way_it_came() {
-        let (mut patch, positions) = sheet();
-        // 6 mm thick, from above until only its top is left above the sheet, and then not even that.
-        for y in [3.5e-3, 1e-3, -1e-3, -2.9e-3, -3.5e-3] {
-            let found = touches_of(&mut patch, &positions, cube(DVec3::new(0.03, y, 0.03)));
-            assert!(!found.is_empty(), "{y}");
-            assert!(
-                found
-                    .iter()
-                    .all(|t| t.normal.y < 0.0 || t.normal.y.abs() < 0.5),
-                "{y}: {found:?}"
-            );
-            assert!(
-                found.iter().any(|t| (t.normal + DVec3::Y).length() < 1e-9),
-                "{y}: {found:?}"
-            );
-        }
-    }
-
-    #[test]
-    fn below_a_plane_every_corner_is_pushed_out_once() {
-        let (mut patch, positions) = sheet();
-        let tilted = DVec3::new(0.1, 1.0, 0.0).normalize();
-        let found = touches_of(&mut patch, &positions, Hull::Below(DVec3::X * 0.02, tilted));
-        let below = positions
-            .iter()
-            .filter(|p| (**p - DVec3::X * 0.02).dot(tilted) <= 1e-3);
-        assert_eq!(found.len(), below.count());
-        assert!(found.iter().all(|t| t.normal == tilted));
-    }
-
-    #[test]
-    fn a_needle_thinner_than_a_cell_touches_between_the_nodes() {
-        let (mut patch, positions) = sheet();
-        let found = touches(
-            &mut patch,
-            &positions,
-            needle(DVec3::new(0.0345, 0.5e-3, 0.0345)),
-        );
-        assert!(!found.is_empty());
-        assert!(found.iter().all(|t| (t.normal + DVec3::Y).length() < 1e-9));
-    }
-
-    #[test]
-    fn far_away_nothing_is_gathered() {
-        let (mut patch, positions) = sheet();
-        let probe = Probe {
-            hull: Hull::Capsule(needle(DVec3::new(0.03, 0.5, 0.03))),
-            margin: 1e-3,
-        };
-        assert_eq!(patch.gather(&[probe], &positions), 0);
-        assert!(touches(&mut patch, &positions, needle(DVec3::new(0.2, 0.0, 0.0))).is_empty());
-    }
-
-    #[test]
-    fn a_needle_that_has_gone_through_still_pushes_the_way_it_came() {
-        let (mut patch, positions) = sheet();
-        for y in [0.8e-3, 0.2e-3, -0.4e-3, -1.0e-3, -1.4e-3] {
-            let found = touches(&mut patch, &positions, needle(DVec3::new(0.034, y, 0.035)));
-            assert!(
-                found.iter().any(|t| (t.normal + DVec3::Y).length() < 1e-9),
-                "{y}: {found:?}"
-            );
-        }
-        // Lifted out, it is forgotten; from below it then pushes upwards.
-        touches(
-            &mut patch,
-            &positions,
-            needle(DVec3::new(0.034, 0.1, 0.035)),
-        );
-        assert!(patch.sides().is_empty());
-        let below = Capsule {
-            a: DVec3::new(0.034, -0.1, 0.035),
-            b: DVec3::new(0.034, -0.5e-3, 0.035),
-            radius: 1e-3,
-        };
-        let found = touches(&mut patch, &positions, below);
-        assert!(found.iter().all(|t| (t.normal - DVec3::Y).length() < 1e-9) && !found.is_empty());
-    }
-
-    #[test]
-    fn a_corner_is_touched_once() {
-        let (mut patch, positions) = sheet();
-        let found = touches(
-            &mut patch,
-            &positions,
-            needle(positions[40] + DVec3::Y * 0.5e-3),
-        );
-        let corners = found
-            .iter()
-            .filter(|t| t.weights.iter().any(|w| *w > 0.999))
-            .count();
-        assert_eq!(corners, 1, "{found:?}");
-    }
-}
+mod tests;

@@ -1,0 +1,213 @@
+//! Distance grids: Wienss' scene (324 elements against a body of 8064 grid points), finer ones, and what they are held against.
+
+use crate::measure::{Effort, Summary, interleave, time};
+use crate::row::Row;
+use anyhow::{Context, Result};
+use glam::DVec3;
+use std::hint::black_box;
+use trocar_collide::{
+    closest,
+    grid::{Grid, Tree},
+};
+use trocar_math::{Bounds, Pose, real};
+
+/// A body with a waist, concave like the source's bishop: a surface of revolution about y, 0.1 m high.
+fn bishop() -> (Vec<DVec3>, Vec<[u32; 3]>) {
+    let (rings, around) = (40_u32, 40_u32);
+    let mut points = vec![DVec3::ZERO];
+    for i in 1..rings {
+        let x = f64::from(i) / f64::from(rings);
+        let waist = 0.55 + 0.45 * real::cos(2.0 * std::f64::consts::TAU * x);
+        let radius = 0.03 * (x * (1.0 - x) * 4.0).sqrt() * waist + 0.002;
+        for k in 0..around {
+            let (s, c) = real::sin_cos(f64::from(k) / f64::from(around) * std::f64::consts::TAU);
+            points.push(DVec3::new(radius * c, 0.1 * x, radius * s));
+        }
+    }
+    let top = points.len() as u32;
+    points.push(DVec3::Y * 0.1);
+    let mut triangles = Vec::new();
+    let at = |i: u32, k: u32| 1 + (i - 1) * around + k % around;
+    for k in 0..around {
+        triangles.push([0, at(1, k), at(1, k + 1)]);
+        triangles.push([top, at(rings - 1, k + 1), at(rings - 1, k)]);
+        for i in 1..rings - 1 {
+            triangles.push([at(i, k), at(i + 1, k), at(i + 1, k + 1)]);
+            triangles.push([at(i, k), at(i + 1, k + 1), at(i, k + 1)]);
+        }
+    }
+    (points, triangles)
+}
+
+/// Voxmap and point shell (F8): voxels are free, surface or interior; a point in a surface voxel is as deep as it lies below the plane
+/// of the triangle nearest to the voxel's middle.
+struct Voxmap {
+    low: DVec3,
+    cell: f64,
+    size: [usize; 3],
+    voxels: Vec<u8>,
+    planes: Vec<(DVec3, DVec3)>,
+}
+
+impl Voxmap {
+    fn new(points: &[DVec3], triangles: &[[u32; 3]], cell: f64) -> Self {
+        let corners: Vec<[DVec3; 3]> = triangles
+            .iter()
+            .map(|t| t.map(|n| points[n as usize]))
+            .collect();
+        let tree = Tree::new(&corners);
+        let bounds = Bounds::of(points.iter().copied()).grown(cell);
+        let size = (bounds.size() / cell).to_array().map(|x| x as usize + 1);
+        let (mut voxels, mut planes) = (Vec::new(), Vec::new());
+        for k in 0..size[0] * size[1] * size[2] {
+            let place = [k / (size[1] * size[2]), k / size[2] % size[1], k % size[2]];
+            let middle = bounds.low + (DVec3::from(place.map(|n| n as f64)) + 0.5) * cell;
+            let Some(nearest) = tree.nearest(middle) else {
+                continue;
+            };
+            let [a, b, c] = corners[nearest.triangle as usize];
+            planes.push((nearest.point, (b - a).cross(c - a).normalize_or_zero()));
+            let surface = nearest.distance_squared.sqrt() < 0.87 * cell;
+            let inside = tree.winding(middle) > 0.5;
+            voxels.push(if surface { 1 } else { 2 * u8::from(inside) });
+        }
+        Self {
+            low: bounds.low,
+            cell,
+            size,
+            voxels,
+            planes,
+        }
+    }
+
+    fn depth(&self, p: DVec3) -> Option<f64> {
+        let q = (p - self.low) / self.cell;
+        let [x, y, z] = q.to_array().map(|x| x as usize);
+        if q.min_element() < 0.0 || x >= self.size[0] || y >= self.size[1] || z >= self.size[2] {
+            return None;
+        }
+        let k = (x * self.size[1] + y) * self.size[2] + z;
+        match self.voxels[k] {
+            0 => None,
+            1 => {
+                let (point, normal) = self.planes[k];
+                Some((point - p).dot(normal))
+            }
+            // Inside, it only knows that it is.
+            _ => Some(self.cell),
+        }
+    }
+}
+
+/// The benches of grids.
+pub fn grid(effort: Effort) -> Result<Vec<Row>> {
+    let (points, triangles) = bishop();
+    let mut rows = Vec::new();
+    let bounds = Bounds::of(points.iter().copied());
+    let volume = bounds.size().x * bounds.size().y * bounds.size().z;
+    // The flexible body: 324 elements have about as many nodes on their surface; pushed half into the other.
+    let shell: Vec<DVec3> = (0..324)
+        .map(|k| {
+            let any = |s: f64| 0.5 + 0.5 * real::sin(f64::from(k) * s + s);
+            let at = DVec3::new(any(12.9898), any(78.233), any(37.719));
+            bounds.low + at * bounds.size()
+        })
+        .collect();
+    let corners: Vec<[DVec3; 3]> = triangles
+        .iter()
+        .map(|t| t.map(|n| points[n as usize]))
+        .collect();
+    let tree = Tree::new(&corners);
+    let brute = |p: DVec3| {
+        let all = corners
+            .iter()
+            .map(|t| closest::point(*t, closest::on_triangle(p, *t)).distance_squared(p));
+        all.fold(f64::INFINITY, f64::min).sqrt()
+    };
+    for wanted in [8064_u32, 22_000, 1_000_000] {
+        let cell = real::pow(volume / f64::from(wanted), 1.0 / 3.0);
+        let case = format!("collide/grid {wanted} points");
+        let mut made = None;
+        let building = time(|| made = Some(Grid::new(&points, &triangles, cell)));
+        let grid = made.context("a grid")??;
+        let voxmap = Voxmap::new(&points, &triangles, cell);
+        let mut out = Vec::new();
+        let each = 1e9 / shell.len() as f64;
+        let apart = Pose::new(DVec3::X * 3.0, glam::DQuat::IDENTITY);
+        let repeats = 20;
+        let mut batch = || {
+            let took = time(|| {
+                for _ in 0..repeats {
+                    grid.detect(black_box(&Pose::IDENTITY), &shell, 0.0, &mut out);
+                    black_box(&out);
+                }
+            });
+            took * each / f64::from(repeats)
+        };
+        let mut none = Vec::new();
+        let mut away = || {
+            let took = time(|| {
+                grid.detect(black_box(&apart), &shell, 0.0, &mut none);
+                black_box(&none);
+            });
+            took * each
+        };
+        let mut voxels = || {
+            let took = time(|| {
+                for _ in 0..repeats {
+                    for p in &shell {
+                        black_box(voxmap.depth(black_box(*p)));
+                    }
+                }
+            });
+            took * each / f64::from(repeats)
+        };
+        let mut all = || {
+            time(|| {
+                for p in &shell[..4] {
+                    black_box(brute(black_box(*p)));
+                }
+            }) * 1e9
+                / 4.0
+        };
+        let samples = interleave(
+            &case,
+            effort.repeats(300, 60),
+            &mut [&mut batch, &mut away, &mut voxels, &mut all],
+        );
+        let [batch, away, voxels, all] =
+            [0, 1, 2, 3].map(|k| Summary::of(samples[k].iter().copied()));
+        rows.push(
+            Row::new(&case, "query in a batch of 324", batch, "ns")
+                .against("voxmap", voxels.median)
+                .at_most(25.0),
+        );
+        rows.push(Row::new(&case, "query, every triangle instead", all, "ns"));
+        rows.push(Row::new(&case, "query, boxes apart", away, "ns"));
+        rows.push(Row::single(&case, "points kept", grid.len() as f64, ""));
+        rows.push(Row::single(&case, "building", building * 1e3, "ms"));
+        let (mut ours, mut theirs, mut wrong, mut wrong_theirs) = (Vec::new(), Vec::new(), 0, 0);
+        for p in &shell {
+            let inside = tree.winding(*p) > 0.5;
+            let truth = brute(*p);
+            let at = grid.at(*p).filter(|at| at.depth >= 0.0);
+            let voxel = voxmap.depth(*p).filter(|d| *d >= 0.0);
+            wrong += usize::from(at.is_some() != inside);
+            wrong_theirs += usize::from(voxel.is_some() != inside);
+            if inside {
+                ours.push((at.map_or(0.0, |at| at.depth) - truth).abs() / cell);
+                theirs.push((voxel.unwrap_or(0.0) - truth).abs() / cell);
+            }
+        }
+        let [ours, theirs] = [ours, theirs].map(Summary::of);
+        rows.push(
+            Row::new(&case, "error of the depth inside, in cells", ours, "")
+                .against("voxmap", theirs.median),
+        );
+        rows.push(
+            Row::single(&case, "points on the wrong side, of 324", wrong as f64, "")
+                .against("voxmap", wrong_theirs as f64),
+        );
+    }
+    Ok(rows)
+}

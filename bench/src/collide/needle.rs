@@ -1,0 +1,178 @@
+//! A needle dragged over a sheet of 342 to 100 000 triangles (Weber's figures 6.9 and 6.10).
+
+use crate::measure::{Effort, Summary, interleave, time};
+use crate::row::Row;
+use anyhow::Result;
+use glam::DVec3;
+use std::hint::black_box;
+use trocar_collide::{Capsule, Hull, Patch, Probe, segment_triangle};
+use trocar_math::real;
+
+/// Edge of a cell, m.
+const CELL: f64 = 3e-3;
+
+/// How far tissue moves in a frame, m: 10 cm/s at 500 frames a second.
+const MOTION: f64 = 2e-4;
+
+/// Weber's slope: 0.6 µs for each triangle and substep.
+const WEBER: f64 = 600.0;
+
+/// A sheet that waves, of about so many triangles.
+struct Sheet {
+    patch: Patch,
+    plain: Vec<DVec3>,
+    positions: Vec<DVec3>,
+    frame: u32,
+    middle: DVec3,
+}
+
+impl Sheet {
+    fn new(triangles: usize) -> Self {
+        let n = ((triangles as f64 / 2.0).sqrt().round() as u32).max(2);
+        let at = |i: u32| DVec3::new(f64::from(i % (n + 1)), 0.0, f64::from(i / (n + 1))) * CELL;
+        let positions: Vec<DVec3> = (0..(n + 1) * (n + 1)).map(at).collect();
+        let mut list = Vec::new();
+        for r in 0..n {
+            for c in 0..n {
+                let a = r * (n + 1) + c;
+                list.push([a, a + n + 1, a + 1]);
+                list.push([a + 1, a + n + 1, a + n + 2]);
+            }
+        }
+        Self {
+            patch: Patch::new(list, positions.len()),
+            plain: positions.clone(),
+            middle: DVec3::new(1.0, 0.0, 1.0) * (0.5 * f64::from(n) * CELL),
+            positions,
+            frame: 0,
+        }
+    }
+
+    /// Moves all nodes by at most `MOTION`, and the needle on; not part of what is measured.
+    fn advance(&mut self) -> Probe {
+        self.frame += 1;
+        let phase = f64::from(self.frame) * 0.2;
+        for (p, q) in self.positions.iter_mut().zip(&self.plain) {
+            p.y = 1e-3 * real::sin(q.x * 40.0 + phase);
+        }
+        // To and fro over 2 cm, as a hand moves: 0.2 mm a frame.
+        let aside = 0.01 * real::sin(f64::from(self.frame) * 0.02);
+        let tip = self.middle + DVec3::new(aside, 0.5e-3, 0.3 * aside);
+        Probe {
+            hull: Hull::Capsule(Capsule {
+                a: tip + DVec3::new(0.01, 0.02, 0.0),
+                b: tip,
+                radius: 2.5e-4,
+            }),
+            margin: 1.2e-3,
+            ahead: None,
+        }
+    }
+}
+
+/// The benches of needles.
+pub fn needle(effort: Effort) -> Result<Vec<Row>> {
+    let mut rows = Vec::new();
+    let sizes = [342, 1000, 10_000, 100_000];
+    let mut sheets: Vec<Sheet> = sizes.iter().map(|n| Sheet::new(*n)).collect();
+    let mut out = Vec::new();
+    // Warm: the tree is made, every cluster looked at once.
+    for sheet in &mut sheets {
+        let probe = sheet.advance();
+        sheet.patch.gather(
+            std::slice::from_ref(&probe),
+            &sheet.positions,
+            f64::INFINITY,
+        );
+    }
+    let rounds = effort.repeats(2000, 300);
+    let mut times = vec![[Vec::new(), Vec::new()]; sizes.len()];
+    let (mut near, mut follow) = (vec![0; sizes.len()], Vec::new());
+    for round in 0..rounds {
+        for k in 0..sizes.len() {
+            let k = if round % 2 == 0 {
+                k
+            } else {
+                sizes.len() - 1 - k
+            };
+            let sheet = &mut sheets[k];
+            let probe = sheet.advance();
+            let probes = std::slice::from_ref(&probe);
+            let (patch, positions) = (&mut sheet.patch, &sheet.positions);
+            let mut count = 0;
+            let search = time(|| count = patch.gather(probes, positions, MOTION));
+            let narrow = time(|| patch.touches(probes, positions, &|_| DVec3::ZERO, &mut out));
+            black_box(&out);
+            near[k] += count;
+            times[k][0].push((search + narrow) * 1e6);
+            times[k][1].push(narrow * 1e9 / count.max(1) as f64);
+            if k + 1 == sizes.len() {
+                follow.push(
+                    time(|| {
+                        black_box(patch.follow(positions));
+                    }) * 1e6,
+                );
+            }
+        }
+    }
+    let frames: Vec<Summary> = times
+        .iter()
+        .map(|t| Summary::of(t[0].iter().copied()))
+        .collect();
+    for (k, n) in sizes.iter().enumerate() {
+        let case = format!("collide/needle {n} triangles");
+        let mean = near[k] as f64 / rounds as f64;
+        rows.push(Row::single(&case, "near triangles, mean", mean, ""));
+        rows.push(Row::new(&case, "search and narrow phase", frames[k], "µs"));
+        let narrow = Summary::of(times[k][1].iter().copied());
+        rows.push(
+            Row::new(&case, "narrow phase for each near triangle", narrow, "ns")
+                .against("Weber 2009", WEBER)
+                .at_most(60.0),
+        );
+    }
+    let case = "collide/needle 100000 triangles";
+    rows.push(
+        Row::single(
+            case,
+            "frame over that at 1000",
+            frames[3].median / frames[1].median,
+            "",
+        )
+        .at_most(1.2),
+    );
+    let follow = Summary::of(follow);
+    rows.push(Row::new(
+        case,
+        "finding out how far nodes moved, if nobody knows",
+        follow,
+        "µs",
+    ));
+    rows.extend(plain(&mut sheets[1], effort));
+    Ok(rows)
+}
+
+/// All triangles in the narrow phase, as in the source.
+fn plain(sheet: &mut Sheet, effort: Effort) -> Vec<Row> {
+    let probe = sheet.advance();
+    let Hull::Capsule(capsule) = probe.hull else {
+        return Vec::new();
+    };
+    let (triangles, positions) = (sheet.patch.triangles(), &sheet.positions);
+    let mut every = || {
+        let took = time(|| {
+            for t in triangles {
+                let corners = t.map(|n| positions[n as usize]);
+                black_box(segment_triangle(capsule.a, capsule.b, corners));
+            }
+        });
+        took * 1e9 / triangles.len() as f64
+    };
+    let samples = interleave("needle", effort.repeats(500, 50), &mut [&mut every]);
+    let summary = Summary::of(samples[0].iter().copied());
+    let case = "collide/needle 1000 triangles";
+    vec![
+        Row::new(case, "nearest points of needle and triangle", summary, "ns")
+            .against("Weber 2009", WEBER),
+    ]
+}

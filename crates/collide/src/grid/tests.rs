@@ -1,0 +1,408 @@
+use super::*;
+use proptest::prelude::*;
+use trocar_math::{real, rotation};
+
+type Mesh = (Vec<DVec3>, Vec<[u32; 3]>);
+
+/// A ball of radius 1, from an octahedron whose triangles are halved so many times.
+fn ball(halvings: u32) -> Mesh {
+    let mut points = vec![
+        DVec3::X,
+        -DVec3::X,
+        DVec3::Y,
+        -DVec3::Y,
+        DVec3::Z,
+        -DVec3::Z,
+    ];
+    let mut triangles = vec![
+        [0, 2, 4],
+        [2, 1, 4],
+        [1, 3, 4],
+        [3, 0, 4],
+        [2, 0, 5],
+        [1, 2, 5],
+        [3, 1, 5],
+        [0, 3, 5],
+    ];
+    for _ in 0..halvings {
+        let mut finer = Vec::new();
+        let mut known = std::collections::BTreeMap::new();
+        for [a, b, c] in triangles {
+            let mut middle = |a: u32, b: u32| {
+                *known.entry((a.min(b), a.max(b))).or_insert_with(|| {
+                    points.push((points[a as usize] + points[b as usize]).normalize());
+                    points.len() as u32 - 1
+                })
+            };
+            let (ab, bc, ca) = (middle(a, b), middle(b, c), middle(c, a));
+            finer.extend([[a, ab, ca], [ab, b, bc], [ca, bc, c], [ab, bc, ca]]);
+        }
+        triangles = finer;
+    }
+    (points, triangles)
+}
+
+/// Adds a box.
+fn cuboid((points, triangles): &mut Mesh, low: DVec3, high: DVec3) {
+    let first = points.len() as u32;
+    for k in 0..8 {
+        let pick = |bit: u32, axis: usize| {
+            if k >> bit & 1 == 0 {
+                low[axis]
+            } else {
+                high[axis]
+            }
+        };
+        points.push(DVec3::new(pick(0, 0), pick(1, 1), pick(2, 2)));
+    }
+    for [a, b, c, d] in [
+        [0, 4, 6, 2],
+        [1, 3, 7, 5],
+        [0, 1, 5, 4],
+        [2, 6, 7, 3],
+        [0, 2, 3, 1],
+        [4, 5, 7, 6],
+    ] {
+        triangles.extend([[a, b, c], [a, c, d]].map(|t| t.map(|n: u32| n + first)));
+    }
+}
+
+fn boxes(of: &[(DVec3, DVec3)]) -> Mesh {
+    let mut mesh = (Vec::new(), Vec::new());
+    for (low, high) in of {
+        cuboid(&mut mesh, *low, *high);
+    }
+    mesh
+}
+
+fn winding((points, triangles): &Mesh, p: DVec3) -> f64 {
+    let angles = triangles
+        .iter()
+        .map(|t| solid_angle(p, t.map(|n| points[n as usize])));
+    angles.sum::<f64>() / (4.0 * std::f64::consts::PI)
+}
+
+fn corners((points, triangles): &Mesh) -> Vec<[DVec3; 3]> {
+    let of = |t: &[u32; 3]| t.map(|n| points[n as usize]);
+    triangles.iter().map(of).collect()
+}
+
+fn grid_of(mesh: &Mesh, cell: f64) -> Grid {
+    Grid::new(&mesh.0, &mesh.1, cell).unwrap()
+}
+
+/// Some points in and about the unit box, always the same.
+fn scatter(count: u32) -> impl Iterator<Item = DVec3> {
+    (0..count).map(|k| {
+        let any = |s: f64| 1.2 * real::sin(f64::from(k) * s + s * s);
+        DVec3::new(any(12.9898), any(78.233), any(37.719))
+    })
+}
+
+#[test]
+fn the_tree_finds_the_nearest_point_and_winds_as_the_sum_does() {
+    let mesh = ball(3);
+    let all = corners(&mesh);
+    let tree = Tree::new(&all);
+    for p in scatter(500) {
+        let nearest = tree.nearest(p).unwrap();
+        let best = all
+            .iter()
+            .map(|t| {
+                crate::closest::point(*t, crate::closest::on_triangle(p, *t)).distance_squared(p)
+            })
+            .fold(f64::INFINITY, f64::min);
+        assert_eq!(nearest.distance_squared, best);
+        assert!((tree.winding(p) - winding(&mesh, p)).abs() < 1e-2, "{p}");
+    }
+}
+
+#[test]
+fn in_a_ball_depth_normal_and_surface_are_those_of_a_ball() {
+    let mesh = ball(5);
+    let mut before = f64::INFINITY;
+    for cell in [0.2, 0.1, 0.05] {
+        let grid = grid_of(&mesh, cell);
+        let mut worst = 0.0_f64;
+        for p in scatter(4000).filter(|p| p.length() < 1.0 + cell) {
+            let at = grid.at(p).unwrap();
+            let error = (at.depth - (1.0 - p.length())).abs();
+            // Deeper, blocks have their corners only, and about the centre nearest points are on all sides.
+            assert!(error < 2.0 * cell, "{cell} {p} {at:?}");
+            assert!(
+                (at.surface.length() - 1.0).abs() < cell,
+                "{cell} {p} {at:?}"
+            );
+            if p.length() > 0.6_f64.max(1.0 - 3.0 * cell) {
+                worst = worst.max(error);
+                assert!(at.normal.dot(p.normalize()) > 0.98, "{cell} {p} {at:?}");
+                let surface = at.surface.distance(p.normalize());
+                assert!(surface < 0.5 * cell, "{cell} {p} {at:?}");
+            }
+        }
+        assert!(worst < 0.6 * before, "{cell}: {worst} after {before}");
+        before = worst;
+        assert!(grid.error() < 0.1 * cell, "{}", grid.error());
+    }
+}
+
+#[test]
+fn what_is_inside_is_what_the_surface_winds_about() {
+    let v = DVec3::new;
+    let shapes = [
+        // Concave: an L.
+        boxes(&[
+            (v(-1.0, -1.0, -1.0), v(1.0, -0.5, 1.0)),
+            (v(-1.0, -0.5, -1.0), v(-0.5, 1.0, 1.0)),
+        ]),
+        // Two that touch along a side, and two that overlap.
+        boxes(&[
+            (v(-1.0, -1.0, -1.0), v(0.0, 1.0, 1.0)),
+            (v(0.0, -1.0, -1.0), v(1.0, 1.0, 1.0)),
+        ]),
+        boxes(&[
+            (v(-1.0, -1.0, -1.0), v(0.3, 0.3, 0.3)),
+            (v(-0.2, -0.2, -0.2), v(1.0, 1.0, 1.0)),
+        ]),
+        // Thin, but thicker than a cell.
+        boxes(&[(v(-1.0, -0.07, -1.0), v(1.0, 0.07, 1.0))]),
+        ball(2),
+    ];
+    for (k, mesh) in shapes.iter().enumerate() {
+        let grid = grid_of(mesh, 0.1);
+        let tree = Tree::new(&corners(mesh));
+        let mut inside = 0;
+        for p in scatter(3000) {
+            let winds = winding(mesh, p) > 0.5;
+            let found = grid.at(p).is_some_and(|at| at.depth >= 0.0);
+            // Nearer than a third of a cell, interpolation may round a corner.
+            let clear = tree.nearest(p).unwrap().distance_squared > 0.033 * 0.033;
+            assert!(winds == found || !clear, "shape {k}: {p} {winds}");
+            inside += usize::from(winds);
+        }
+        assert!(inside > 30, "shape {k}: {inside}");
+    }
+}
+
+#[test]
+fn thinner_than_a_cell_nothing_is_overlooked_within_the_error() {
+    let v = DVec3::new;
+    let plate = boxes(&[(v(-1.0, -0.004, -1.0), v(1.0, 0.004, 1.0))]);
+    let grid = grid_of(&plate, 0.1);
+    assert!(grid.error() < 0.11, "{}", grid.error());
+    let points: Vec<DVec3> = scatter(500)
+        .map(|p| v(p.x * 0.8, 0.003 * p.y, p.z * 0.8))
+        .collect();
+    let mut out = Vec::new();
+    grid.detect(&Pose::IDENTITY, &points, grid.error(), &mut out);
+    assert_eq!(out.len(), points.len());
+}
+
+#[test]
+fn three_stages_find_what_is_inside_at_any_pose() {
+    let mesh = boxes(&[(DVec3::new(-1.0, -0.5, -0.7), DVec3::new(1.0, 0.5, 0.7))]);
+    let grid = grid_of(&mesh, 0.1);
+    let pose = Pose::new(
+        DVec3::new(3.0, -2.0, 1.0),
+        rotation::from_scaled_axis(DVec3::new(0.4, -1.0, 2.0)),
+    );
+    let mut out = vec![];
+    let points: Vec<DVec3> = scatter(1000).map(|p| pose.point(p)).collect();
+    grid.detect(&pose, &points, 0.0, &mut out);
+    for (k, p) in scatter(1000).enumerate() {
+        let least = (DVec3::new(1.0, 0.5, 0.7) - p.abs()).min_element();
+        let found = out.iter().find(|s| s.point as usize == k);
+        assert!(
+            found.is_some() == (least > 0.0) || least.abs() < 0.02,
+            "{p}"
+        );
+        if let Some(sunk) = found {
+            assert!((sunk.at.depth - least).abs() < 0.1, "{p}: {sunk:?} {least}");
+        }
+    }
+    // On the surface counts (F20), in the box but outside does not (F19), far away nothing is asked.
+    let on = pose.point(DVec3::new(0.2, 0.5, 0.1));
+    grid.detect(&pose, &[on], 1e-6, &mut out);
+    assert_eq!(out.len(), 1);
+    grid.detect(&pose, &[DVec3::ZERO, DVec3::NAN], 0.0, &mut out);
+    assert!(out.is_empty());
+}
+
+#[test]
+fn small_holes_are_closed_and_large_ones_named() {
+    let (points, mut triangles) = ball(4);
+    triangles.remove(100);
+    let grid = Grid::new(&points, &triangles, 0.1).unwrap();
+    assert!(grid.at(DVec3::ZERO).unwrap().depth > 0.8);
+    let mut open = triangles.clone();
+    open.retain(|t| points[t[0] as usize].y < 0.3);
+    match Grid::new(&points, &open, 0.1) {
+        Err(GridError::Open {
+            at,
+            rim: Some((a, b)),
+            ..
+        }) => {
+            assert!(at.is_finite());
+            for n in [a, b] {
+                assert!(
+                    (points[n as usize].y - 0.3).abs() < 0.25,
+                    "{}",
+                    points[n as usize]
+                );
+            }
+        }
+        other => panic!("{:?}", other.map(|g| g.len())),
+    }
+}
+
+#[test]
+fn what_can_not_be_a_body_is_refused_with_the_place() {
+    let (points, triangles) = ball(2);
+    assert!(matches!(
+        Grid::new(&points, &[], 0.1),
+        Err(GridError::Empty)
+    ));
+    let mut bad = points.clone();
+    bad[7].y = f64::NAN;
+    assert!(matches!(
+        Grid::new(&bad, &triangles, 0.1),
+        Err(GridError::Vertex { vertex: 7, .. })
+    ));
+    let missing = [[0, 1, 9999]];
+    let error = Grid::new(&points, &missing, 0.1).unwrap_err().to_string();
+    assert!(
+        error.contains("triangle 0") && error.contains("9999"),
+        "{error}"
+    );
+    for cell in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e-9] {
+        assert!(
+            matches!(
+                Grid::new(&points, &triangles, cell),
+                Err(GridError::Cell { .. })
+            ),
+            "{cell}"
+        );
+    }
+    let turned: Vec<[u32; 3]> = triangles.iter().map(|[a, b, c]| [*a, *c, *b]).collect();
+    assert!(matches!(
+        Grid::new(&points, &turned, 0.1),
+        Err(GridError::InsideOut { .. })
+    ));
+    // Triangles without area change nothing.
+    let mut more = triangles.clone();
+    more.extend([[0, 0, 0], [3, 3, 8]]);
+    let [one, other] = [&more, &triangles].map(|t| Grid::new(&points, t, 0.1).unwrap());
+    assert!(one == other);
+    assert!(matches!(
+        Grid::new(&points, &[[3, 3, 8]], 0.1),
+        Err(GridError::Empty)
+    ));
+}
+
+#[test]
+fn a_file_gives_the_same_grid_again() {
+    let grid = grid_of(&ball(3), 0.07);
+    assert!(Grid::from_bytes(&grid.to_bytes()).unwrap() == grid);
+}
+
+fn file() -> &'static [u8] {
+    static FILE: std::sync::OnceLock<Vec<u8>> = std::sync::OnceLock::new();
+    FILE.get_or_init(|| grid_of(&ball(2), 0.25).to_bytes())
+}
+
+/// With a right sum, so that what lies behind it is looked at.
+fn sealed(mut bytes: Vec<u8>) -> Vec<u8> {
+    if let Some(end) = bytes.len().checked_sub(4) {
+        let sum = crc32fast::hash(&bytes[..end]).to_le_bytes();
+        bytes[end..].copy_from_slice(&sum);
+    }
+    bytes
+}
+
+proptest! {
+    #[test]
+    fn garbage_is_refused_or_harmless(
+        hits in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..6), head in any::<bool>(), cut in any::<prop::sample::Index>(), keep in any::<bool>(),
+    ) {
+        let mut bytes = file().to_vec();
+        for (place, value) in &hits {
+            let within = if head { 80 } else { bytes.len() };
+            bytes[place.index(within)] = *value;
+        }
+        if !keep {
+            bytes.truncate(cut.index(bytes.len()));
+        }
+        for bytes in [sealed(bytes.clone()), bytes] {
+            match Grid::from_bytes(&bytes) {
+                Ok(grid) => for p in scatter(50) {
+                    if let Some(at) = grid.at(p) {
+                        prop_assert!(at.depth.is_finite() && at.surface.is_finite());
+                    }
+                },
+                Err(error) => prop_assert!(error.at <= bytes.len() && error.to_string().contains("byte")),
+            }
+        }
+    }
+
+    #[test]
+    fn any_bytes_are_refused(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        prop_assert!(Grid::from_bytes(&bytes).is_err());
+    }
+}
+
+/// Bodies that nobody here made.
+#[test]
+fn real_organs_have_grids() {
+    let folder = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../../../shared/data/meshes"
+    );
+    let folders = [
+        folder,
+        concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data/meshes"),
+    ];
+    let Some(folder) = folders.iter().find(|f| std::path::Path::new(f).is_dir()) else {
+        eprintln!("skipped: there is no folder of real meshes");
+        return;
+    };
+    for name in [
+        "openhelp-kidney_left.stl",
+        "lapgym-gallbladder_collision.stl",
+        "sofa-torus1.obj",
+    ] {
+        let surface = trocar_mesh::read(format!("{folder}/{name}")).unwrap();
+        let bounds = Bounds::of(surface.positions.iter().copied());
+        let cell = bounds.size().max_element() / 24.0;
+        let grid = match Grid::new(&surface.positions, &surface.triangles, cell) {
+            Ok(grid) => grid,
+            Err(GridError::InsideOut { .. }) => {
+                let turned: Vec<_> = surface
+                    .triangles
+                    .iter()
+                    .map(|[a, b, c]| [*a, *c, *b])
+                    .collect();
+                Grid::new(&surface.positions, &turned, cell).unwrap()
+            }
+            Err(error) => panic!("{name}: {error}"),
+        };
+        let tree = Tree::new(&corners(&(
+            surface.positions.clone(),
+            surface.triangles.clone(),
+        )));
+        let (mut inside, mut worst) = (0, 0.0_f64);
+        for p in scatter(2000).map(|p| bounds.centre() + p * bounds.size() * 0.45) {
+            let distance = tree.nearest(p).unwrap().distance_squared.sqrt();
+            let winds = tree.winding(p).abs() > 0.5;
+            let at = grid.at(p);
+            inside += usize::from(winds);
+            if distance > 0.7 * cell {
+                assert_eq!(winds, at.is_some_and(|at| at.depth >= 0.0), "{name}: {p}");
+            }
+            if winds && let Some(at) = at {
+                worst = worst.max((at.depth - distance).abs());
+            }
+        }
+        assert!(inside > 50, "{name}: {inside}");
+        assert!(worst < cell, "{name}: {worst} in cells of {cell}");
+    }
+}

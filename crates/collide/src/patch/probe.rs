@@ -1,0 +1,118 @@
+//! What may touch a surface, and how it moves.
+
+use crate::{
+    closest,
+    rigid::Piece,
+    sweep::{self, Impact, Moving},
+};
+use glam::DVec3;
+use trocar_math::Bounds;
+
+/// A segment with a hull around it (K89, K90).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Capsule {
+    /// One end of the axis, m.
+    pub a: DVec3,
+    /// The other end, m.
+    pub b: DVec3,
+    /// Radius of the hull, m.
+    pub radius: f64,
+}
+
+impl Capsule {
+    /// The box around it.
+    pub fn bounds(&self) -> Bounds {
+        Bounds::of([self.a, self.b]).grown(self.radius)
+    }
+
+    /// A point of its axis, 0 ≤ `along` ≤ 1.
+    pub fn axis(&self, along: f64) -> DVec3 {
+        self.a.lerp(self.b, along)
+    }
+}
+
+/// What may touch a surface.
+#[derive(Clone, Debug)]
+pub enum Hull {
+    /// A capsule, or a ball.
+    Capsule(Capsule),
+    /// All that lies below a plane: a point of it (m), and the unit normal out of it.
+    Below(DVec3, DVec3),
+    /// Something else that is convex.
+    Convex(Piece),
+}
+
+/// Something that may touch a surface, and how far it and the surface may move towards each other before the question is
+/// asked again, m.
+#[derive(Clone, Debug)]
+pub struct Probe {
+    /// What it is.
+    pub hull: Hull,
+    /// m.
+    pub margin: f64,
+    /// How it moves until then, if that is known. Only of a capsule.
+    pub ahead: Option<Ahead>,
+}
+
+/// The motion of a capsule until the question is asked again. With it, what lies farther away than `watch` is touched only
+/// if the two meet on their way, and where they meet; without it, everything within the margin is, as if the two went
+/// straight at each other.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ahead {
+    /// How far the ends of its axis go, m.
+    pub way: [DVec3; 2],
+    /// What is nearer than this to its hull is touched in any case, m: tissue does not go where it seems to.
+    pub watch: f64,
+}
+
+impl Ahead {
+    /// Where the capsule first meets a triangle whose corners go `ways` (m). Not certain counts: to touch too much costs little.
+    pub(super) fn meets(
+        &self,
+        capsule: &Capsule,
+        corners: [DVec3; 3],
+        ways: [DVec3; 3],
+    ) -> Option<Impact> {
+        let axis = [(capsule.a, self.way[0]), (capsule.b, self.way[1])];
+        let axis = axis.map(|(from, way)| Moving { from, way });
+        let triangle = [0, 1, 2].map(|k| Moving {
+            from: corners[k],
+            way: ways[k],
+        });
+        sweep::capsule_triangle(axis, triangle, capsule.radius, sweep::TOLERANCE)
+    }
+}
+
+impl Probe {
+    /// The box around all it may touch.
+    pub(super) fn bounds(&self) -> Bounds {
+        match &self.hull {
+            Hull::Capsule(capsule) => capsule.bounds().grown(self.margin),
+            Hull::Below(..) => Bounds {
+                low: DVec3::NEG_INFINITY,
+                high: DVec3::INFINITY,
+            },
+            Hull::Convex(piece) => piece.bounds().grown(self.margin),
+        }
+    }
+
+    /// True if it may touch something in a box; `own` is its own.
+    pub(super) fn reaches(&self, own: &Bounds, other: &Bounds) -> bool {
+        match &self.hull {
+            Hull::Below(point, normal) => {
+                let lowest = DVec3::select(normal.cmpge(DVec3::ZERO), other.low, other.high);
+                (lowest - *point).dot(*normal) <= self.margin
+            }
+            // The box around a shaft that lies across the axes is nearly empty.
+            Hull::Capsule(capsule) => {
+                own.overlaps(other) && {
+                    let centre = other.centre();
+                    let axis = capsule.axis(closest::on_segment(centre, capsule.a, capsule.b));
+                    let range = capsule.radius + self.margin + 0.5 * other.size().length();
+                    axis.distance_squared(centre) <= range * range
+                }
+            }
+            Hull::Convex(_) => own.overlaps(other),
+        }
+    }
+}

@@ -1,0 +1,288 @@
+use super::*;
+use crate::rigid::{Form, Shape};
+use trocar_math::Pose;
+
+/// A flat sheet in the x–z plane facing up, cells of 8 mm.
+fn sheet() -> (Patch, Vec<DVec3>) {
+    let n = 9_u32;
+    let positions = (0..n * n)
+        .map(|i| DVec3::new(f64::from(i % n) * 8e-3, 0.0, f64::from(i / n) * 8e-3))
+        .collect::<Vec<_>>();
+    let mut triangles = Vec::new();
+    for r in 0..n - 1 {
+        for c in 0..n - 1 {
+            let a = r * n + c;
+            triangles.push([a, a + n, a + 1]);
+            triangles.push([a + 1, a + n, a + n + 1]);
+        }
+    }
+    (Patch::new(triangles, positions.len()), positions)
+}
+
+fn needle(tip: DVec3) -> Capsule {
+    Capsule {
+        a: tip + DVec3::Y * 0.1,
+        b: tip,
+        radius: 1e-3,
+    }
+}
+
+fn touches(patch: &mut Patch, positions: &[DVec3], tool: Capsule) -> Vec<Touch> {
+    touches_of(patch, positions, Hull::Capsule(tool))
+}
+
+fn touches_of(patch: &mut Patch, positions: &[DVec3], hull: Hull) -> Vec<Touch> {
+    let mut out = Vec::new();
+    let mut probe = Probe {
+        hull,
+        margin: 2e-3,
+        ahead: None,
+    };
+    patch.gather(std::slice::from_ref(&probe), positions, f64::INFINITY);
+    probe.margin = 1e-3;
+    patch.touches(&[probe], positions, &|_| DVec3::ZERO, &mut out);
+    out
+}
+
+fn cube(at: DVec3) -> Hull {
+    let form = Form::Box {
+        half: DVec3::new(0.012, 0.003, 0.012),
+    };
+    Hull::Convex(
+        Shape::new(&form)
+            .unwrap()
+            .piece(0, &Pose::new(at, glam::DQuat::IDENTITY)),
+    )
+}
+
+#[test]
+fn a_box_on_a_sheet_touches_every_node_below_it_once_and_its_own_corners() {
+    let (mut patch, positions) = sheet();
+    let found = touches_of(&mut patch, &positions, cube(DVec3::new(0.03, 0.0028, 0.03)));
+    let below = positions
+        .iter()
+        .filter(|p| (**p - DVec3::new(0.03, 0.0, 0.03)).abs().max_element() < 0.012);
+    let corners = found
+        .iter()
+        .filter(|t| t.weights.iter().any(|w| *w > 0.999_999));
+    assert_eq!(corners.count(), below.count());
+    for t in &found {
+        assert!((t.normal + DVec3::Y).length() < 1e-9, "{t:?}");
+    }
+    for (x, z) in [
+        (0.018, 0.018),
+        (0.042, 0.018),
+        (0.018, 0.042),
+        (0.042, 0.042),
+    ] {
+        let corner = DVec3::new(x, -0.0002, z);
+        assert!(
+            found.iter().any(|t| t.at.distance(corner) < 1e-7),
+            "{corner}"
+        );
+    }
+    let mut keys: Vec<_> = found.iter().map(|t| t.key).collect();
+    keys.sort_unstable();
+    keys.dedup();
+    assert_eq!(
+        keys.len(),
+        found.len(),
+        "every contact has a name of its own"
+    );
+}
+
+#[test]
+fn a_plate_that_has_gone_through_still_pushes_the_way_it_came() {
+    let (mut patch, positions) = sheet();
+    // 6 mm thick, from above until only its top is left above the sheet, and then not even that.
+    for y in [3.5e-3, 1e-3, -1e-3, -2.9e-3, -3.5e-3] {
+        let found = touches_of(&mut patch, &positions, cube(DVec3::new(0.03, y, 0.03)));
+        assert!(!found.is_empty(), "{y}");
+        assert!(
+            found
+                .iter()
+                .all(|t| t.normal.y < 0.0 || t.normal.y.abs() < 0.5),
+            "{y}: {found:?}"
+        );
+        assert!(
+            found.iter().any(|t| (t.normal + DVec3::Y).length() < 1e-9),
+            "{y}: {found:?}"
+        );
+    }
+}
+
+#[test]
+fn below_a_plane_every_corner_is_pushed_out_once() {
+    let (mut patch, positions) = sheet();
+    let tilted = DVec3::new(0.1, 1.0, 0.0).normalize();
+    let found = touches_of(&mut patch, &positions, Hull::Below(DVec3::X * 0.02, tilted));
+    let below = positions
+        .iter()
+        .filter(|p| (**p - DVec3::X * 0.02).dot(tilted) <= 1e-3);
+    assert_eq!(found.len(), below.count());
+    assert!(found.iter().all(|t| t.normal == tilted));
+}
+
+#[test]
+fn a_needle_thinner_than_a_cell_touches_between_the_nodes() {
+    let (mut patch, positions) = sheet();
+    let found = touches(
+        &mut patch,
+        &positions,
+        needle(DVec3::new(0.0345, 0.5e-3, 0.0345)),
+    );
+    assert!(!found.is_empty());
+    assert!(found.iter().all(|t| (t.normal + DVec3::Y).length() < 1e-9));
+}
+
+#[test]
+fn far_away_nothing_is_gathered() {
+    let (mut patch, positions) = sheet();
+    let probe = Probe {
+        hull: Hull::Capsule(needle(DVec3::new(0.03, 0.5, 0.03))),
+        margin: 1e-3,
+        ahead: None,
+    };
+    assert_eq!(patch.gather(&[probe], &positions, f64::INFINITY), 0);
+    assert!(touches(&mut patch, &positions, needle(DVec3::new(0.2, 0.0, 0.0))).is_empty());
+}
+
+#[test]
+fn a_needle_that_has_gone_through_still_pushes_the_way_it_came() {
+    let (mut patch, positions) = sheet();
+    for y in [0.8e-3, 0.2e-3, -0.4e-3, -1.0e-3, -1.4e-3] {
+        let found = touches(&mut patch, &positions, needle(DVec3::new(0.034, y, 0.035)));
+        assert!(
+            found.iter().any(|t| (t.normal + DVec3::Y).length() < 1e-9),
+            "{y}: {found:?}"
+        );
+    }
+    // Lifted out, it is forgotten; from below it then pushes upwards.
+    touches(
+        &mut patch,
+        &positions,
+        needle(DVec3::new(0.034, 0.1, 0.035)),
+    );
+    assert!(patch.sides().is_empty());
+    let below = Capsule {
+        a: DVec3::new(0.034, -0.1, 0.035),
+        b: DVec3::new(0.034, -0.5e-3, 0.035),
+        radius: 1e-3,
+    };
+    let found = touches(&mut patch, &positions, below);
+    assert!(found.iter().all(|t| (t.normal - DVec3::Y).length() < 1e-9) && !found.is_empty());
+}
+
+#[test]
+fn a_corner_is_touched_once() {
+    let (mut patch, positions) = sheet();
+    let found = touches(
+        &mut patch,
+        &positions,
+        needle(positions[40] + DVec3::Y * 0.5e-3),
+    );
+    let corners = found
+        .iter()
+        .filter(|t| t.weights.iter().any(|w| *w > 0.999))
+        .count();
+    assert_eq!(corners, 1, "{found:?}");
+}
+
+/// A sheet that is bent and shaken, and tools that jump about: a search that refits only what it reaches finds what one that
+/// knows nothing finds, and that is what every triangle on its own says.
+#[test]
+fn a_lazy_search_finds_what_a_fresh_one_finds() {
+    let n = 40_u32;
+    let at = |i: u32, k: u32| {
+        let (x, z) = (f64::from(i % n) * 3e-3, f64::from(i / n) * 3e-3);
+        let phase = f64::from(k) * 0.07;
+        let y = 4e-3 * trocar_math::real::sin(x * 90.0 + phase)
+            + 3e-3 * trocar_math::real::sin(z * 70.0 - 2.0 * phase);
+        DVec3::new(x + f64::from(k) * 1e-4, y, z)
+    };
+    let mut triangles = Vec::new();
+    for r in 0..n - 1 {
+        for c in 0..n - 1 {
+            let a = r * n + c;
+            triangles.push([a, a + n, a + 1]);
+            triangles.push([a + 1, a + n, a + n + 1]);
+        }
+    }
+    let nodes = (n * n) as usize;
+    let mut lazy = Patch::new(triangles.clone(), nodes);
+    let mut followed = Patch::new(triangles.clone(), nodes);
+    let mut before: Vec<DVec3> = (0..n * n).map(|i| at(i, 0)).collect();
+    let mut found = 0;
+    for k in 0..400 {
+        let positions: Vec<DVec3> = (0..n * n).map(|i| at(i, k)).collect();
+        let ways = positions.iter().zip(&before).map(|(p, q)| p.distance(*q));
+        let moved = ways.fold(0.0, f64::max);
+        let phase = f64::from(k) * 0.9;
+        let tip = DVec3::new(0.06, 0.0, 0.06)
+            + DVec3::new(
+                trocar_math::real::sin(phase),
+                0.2,
+                trocar_math::real::cos(1.3 * phase),
+            ) * 0.05;
+        let probes = [tip, tip * 0.5].map(|tip| Probe {
+            hull: Hull::Capsule(needle(tip)),
+            margin: 2e-3,
+            ahead: None,
+        });
+        let mut fresh = Patch::new(triangles.clone(), nodes);
+        fresh.gather(&probes, &positions, f64::INFINITY);
+        lazy.gather(&probes, &positions, moved);
+        let own = followed.follow(&positions);
+        followed.gather(&probes, &positions, own);
+        assert_eq!(lazy.near, fresh.near, "{k}");
+        assert_eq!(followed.near, fresh.near, "{k}");
+        for (c, probe) in probes.iter().enumerate() {
+            let Hull::Capsule(capsule) = &probe.hull else {
+                unreachable!()
+            };
+            for (t, nodes) in triangles.iter().enumerate() {
+                let corners = nodes.map(|n| positions[n as usize]);
+                let pair = closest::segment_triangle(capsule.a, capsule.b, corners);
+                let near = pair.distance_squared.sqrt() <= capsule.radius + probe.margin;
+                let named = lazy.near.binary_search(&(c as u32, t as u32)).is_ok();
+                assert!(named || !near, "{k}: {t} is near and was not found");
+                found += usize::from(near);
+            }
+        }
+        before = positions;
+    }
+    assert!(found > 500, "{found}");
+}
+
+#[test]
+fn a_corner_that_is_no_number_is_named_and_hides_nothing() {
+    let (mut patch, mut positions) = sheet();
+    let probe = Probe {
+        hull: Hull::Capsule(needle(DVec3::new(0.034, 0.5e-3, 0.035))),
+        margin: 1e-3,
+        ahead: None,
+    };
+    let probes = [probe];
+    let all = patch.gather(&probes, &positions, f64::INFINITY);
+    assert!(all > 0 && patch.broken().is_none());
+    positions[0] = DVec3::new(f64::NAN, 0.0, 0.0);
+    assert_eq!(patch.gather(&probes, &positions, f64::INFINITY), all);
+    let broken = patch.broken().unwrap() as usize;
+    assert!(patch.triangles()[broken].contains(&0));
+    // And it is found again when it is a number again, although the way from there can't be told.
+    positions[0] = DVec3::ZERO;
+    let moved = patch.follow(&positions);
+    assert_eq!(patch.gather(&probes, &positions, moved), all);
+    assert!(patch.broken().is_none());
+}
+
+#[test]
+fn an_empty_surface_touches_nothing() {
+    let mut patch = Patch::new(Vec::new(), 0);
+    let probe = Probe {
+        hull: Hull::Capsule(needle(DVec3::ZERO)),
+        margin: 1.0,
+        ahead: None,
+    };
+    assert_eq!(patch.gather(&[probe], &[], f64::INFINITY), 0);
+}
