@@ -115,7 +115,9 @@ impl Export {
         for (t, (fine, sink)) in self.sinks.iter_mut().enumerate() {
             let surface = fine.surface(simulation, t);
             match sink {
-                Sink::Vtk(series) => series.push(time, VtkFrame::from(surface))?,
+                Sink::Vtk(series) => {
+                    series.push(time, VtkFrame::from(surface))?;
+                }
                 Sink::Gltf(animation, _) => animation.push(time, &surface.positions)?,
             }
         }
