@@ -243,7 +243,7 @@ mod tests {
         };
         // Whole numbers are exact in Möller's test; the projections have square roots in them.
         assert_eq!(wrong(moller), 0);
-        assert!(wrong(original) <= 8 && wrong(improved) <= 8);
+        assert!(wrong(original) <= 2 && wrong(improved) <= 2);
     }
 
     #[test]

@@ -1,9 +1,8 @@
 //! Huang's tree: spheres above, spheres and boxes in the middle, boxes below (H54–H65).
 //!
-//! Two children to a node, in double precision. With no upper levels it is a tree of boxes, with upper levels only one of spheres, which
-//! are the two it was compared with. Kept to measure and to compare: [`Tree`](super::Tree) does the same work in a fraction of the
-//! time, because a sphere is cheaper to test than one box but not than an eighth of eight, and is never tighter than the box it is
-//! drawn around.
+//! Two children to a node, in double precision. With no upper levels it is a tree of boxes, with upper levels only one of spheres: the two it was
+//! compared with. Kept to measure and to compare with [`Tree`](super::Tree); it can't be edited. A sphere is cheaper to test than a
+//! box, but it is drawn around the box and so is never tighter.
 
 use super::{TreeError, build::check, refit::is_place};
 use glam::DVec3;
