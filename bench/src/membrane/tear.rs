@@ -19,12 +19,16 @@ const MACHINE: &str = "Weber 2009, Core 2 Quad 2.5 GHz";
 
 const MIDDLE: f64 = 4.25e-3;
 
+/// What is torn.
+struct Scene {
+    membrane: Membrane,
+    nodes: Nodes,
+    /// Nodes that are drawn outwards, and to which side.
+    held: Vec<(NodeId, f64)>,
+}
+
 /// The sheet with its notch, ready to be pulled; the nodes that are drawn to the left and to the right.
-fn scene(
-    algorithm: Algorithm,
-    measure: Measure,
-    tip: f64,
-) -> Result<(Membrane, Nodes, Vec<(NodeId, f64)>)> {
+fn scene(algorithm: Algorithm, measure: Measure, tip: f64) -> Result<Scene> {
     let shape = HexagonalShape::STANDARD;
     let sheet = Sheet::new(&shape.surface()?)?;
     let side = |n: &NodeId| {
@@ -77,7 +81,11 @@ fn scene(
         algorithm,
         ..settings
     }))?;
-    Ok((membrane, nodes, held))
+    Ok(Scene {
+        membrane,
+        nodes,
+        held,
+    })
 }
 
 fn tip_of(membrane: &Membrane) -> Option<NodeId> {
@@ -95,7 +103,11 @@ struct Taken {
 }
 
 fn tear(algorithm: Algorithm, measure: Measure, tip: f64) -> Result<Taken> {
-    let (mut membrane, mut nodes, held) = scene(algorithm, measure, tip)?;
+    let Scene {
+        mut membrane,
+        mut nodes,
+        held,
+    } = scene(algorithm, measure, tip)?;
     let first = membrane.sheet().triangle_count();
     let field = Field {
         time: 0.0,

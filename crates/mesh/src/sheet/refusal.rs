@@ -26,9 +26,6 @@ pub enum Refusal {
     /// The edge lies on a rim already.
     #[error("edge {0} lies on a rim")]
     OnRim(EdgeId),
-    /// The edge or node has the sheet on all sides.
-    #[error("edge {0} does not lie on a rim")]
-    NotOnRim(EdgeId),
     /// The edit would turn a triangle over or leave it with hardly any area.
     #[error("triangle {0} would be turned over or lose its area")]
     Degenerate(TriangleId),
