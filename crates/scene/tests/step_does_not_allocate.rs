@@ -251,7 +251,7 @@ fn two_threads_take_no_memory_either() {
         })
         .collect();
     // It swings for some rounds before it has touched as much as it ever will.
-    for _ in 0..4 {
+    for _ in 0..2 {
         allocations(&mut simulation, &inputs);
     }
     assert_eq!(allocations(&mut simulation, &inputs), 0);

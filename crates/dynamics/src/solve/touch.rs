@@ -16,6 +16,9 @@ const RIGHT: f64 = 10.0;
 /// Impulses of friction that change less than this, m, are let be: a thousandth of an atom.
 const STILL: f64 = 1e-13;
 
+/// So many contacts are worth room for four times as many.
+const LEAST_ROOM: usize = 64;
+
 /// A contact made ready.
 #[derive(Clone, Copy, Debug)]
 pub struct Touching {
@@ -80,8 +83,8 @@ impl Workspace {
         let level = Level::Position(h);
         self.contacts.clear();
         if self.contacts.capacity() < contacts.len() {
-            // What slides on has more of them before long.
-            self.contacts.reserve(2 * contacts.len());
+            // What slides on or is pressed deeper has a few times as many before long.
+            self.contacts.reserve(4 * contacts.len().max(LEAST_ROOM));
         }
         for contact in contacts {
             let (a, b) = (cast.support(&contact.a), cast.support(&contact.b));
