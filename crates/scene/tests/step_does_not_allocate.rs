@@ -69,6 +69,7 @@ fn a_warm_step_takes_no_memory() {
     bodies_on_tissue_take_no_memory();
     a_heap_that_comes_apart_and_together_takes_no_memory();
     stages_elements_and_substeps_that_follow_the_state_take_no_memory();
+    chains_that_begin_to_touch_take_no_memory();
     substeps_of_higher_order_take_no_memory();
 }
 
@@ -90,6 +91,66 @@ fn chains(world: &str, count: usize, links: usize, body: &str) -> String {
         }
     }
     text
+}
+
+/// One of two chains swings against a block, for the first time after the steps were counted warm: it goes from the room of the trees to
+/// that of all joints.
+fn chains_that_begin_to_touch_take_no_memory() {
+    let mut text = chains(
+        "step = 0.002\nsleep = false",
+        2,
+        5,
+        "half_extents = [0.08, 0.02, 0.02]",
+    );
+    text += "[[body]]\nname = \"block\"\nmotion = \"static\"\nposition = [-0.5, 0.3, 0]\nhalf_extents = [0.1, 0.5, 0.2]\n\
+             [[body]]\nname = \"floor\"\nmotion = \"static\"\nposition = [5, 0, 0]\nhalf_extents = [3, 0.05, 3]\n";
+    // Pairs on the floor warm the contacts of jointed bodies up, and are then lifted, so that there are never more contacts than before.
+    for k in 0..20 {
+        let x = 3.0 + 0.2 * f64::from(k);
+        text += &format!(
+            "[[body]]\nname = \"loose {k}\"\nmass = 1\nposition = [{x:?}, 0.1, 0]\nhalf_extents = [0.05, 0.05, 0.05]\n"
+        );
+        if k % 2 == 1 {
+            text += &format!(
+                "[[joint]]\nkind = \"ball\"\nat = [{:?}, 0.1, 0]\na = {{ body = \"loose {}\" }}\nb = {{ body = \"loose {k}\" }}\n",
+                x - 0.1,
+                k - 1
+            );
+        }
+    }
+    let mut simulation = common::built(&text);
+    let bodies = simulation
+        .model()
+        .bodies
+        .unwrap_or_else(|| panic!("there are bodies"));
+    let mut lift = simulation.idle_input();
+    for k in 0..20 {
+        lift.pulls.push(Pull {
+            anchor: Anchor::node(bodies, 10 + k),
+            target: DVec3::new(3.0 + 0.2 * f64::from(k), 0.3, 0.0),
+            force: 30.0,
+        });
+    }
+    for _ in 0..60 {
+        let idle = simulation.idle_input();
+        simulation.step(&idle);
+    }
+    let before = simulation.report().contacts;
+    for _ in 0..90 {
+        simulation.step(&lift);
+    }
+    assert!(
+        before >= 80 && simulation.report().contacts == 0,
+        "{before}"
+    );
+    let on = vec![lift; 300];
+    let (mut most, mut taken) = (0, 0);
+    for input in &on {
+        taken += allocations(&mut simulation, std::slice::from_ref(input));
+        most = most.max(simulation.report().contacts);
+    }
+    assert!(most > 0, "the chain has missed the block");
+    assert_eq!(taken, 0);
 }
 
 /// Chains of ball joints, each step in links that go ahead and back.

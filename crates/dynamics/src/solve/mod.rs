@@ -277,6 +277,8 @@ impl Workspace {
         self.spent.reserve(self.plan.rows);
         self.targets.clear();
         self.targets.reserve(self.plan.rows);
+        let more = self.plan.movers.saturating_sub(self.again.len());
+        self.again.reserve(more);
         self.plan.recall_feet(bonds.joints);
         self.plan.aim_rows(&self.movers);
     }
