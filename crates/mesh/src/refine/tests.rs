@@ -54,7 +54,7 @@ fn sharpest(surface: &Surface) -> f64 {
     let all = sides(surface);
     all.chunk_by(same_edge)
         .filter(|group| group.len() == 2)
-        .map(|g| normal(g[0].triangle).angle_between(normal(g[1].triangle)))
+        .map(|g| trocar_math::angle(normal(g[0].triangle), normal(g[1].triangle)))
         .fold(0.0, f64::max)
 }
 
