@@ -206,7 +206,7 @@ fn too_stiff_an_element_makes_the_substeps_short_enough() {
     };
     let near = after(&stiff.replace("rest_length = 0.03", "rest_length = 0.0555"));
     assert!(near < 1.1, "{near}");
-    // Stretched by 2.5 cm it throws its ends past each other, many times its length in a substep that is right for its stiffness: no bound on
+    // Stretched by 2.5 cm it throws its ends past each other within a substep that is right for its stiffness, where its force turns round: no bound on
     // stiffness sees that, and the energy grows many times over. Short steps do not gain.
     let thrown = after(&stiff.replace("[world]", "[world]\nstep = 0.0001"));
     assert!(thrown < 1.1, "{thrown}");
