@@ -418,8 +418,8 @@ impl Group {
         let radii = self.capsules.iter().map(|c| c.radius);
         let least = radii.fold(WATCH, f64::min).max(LEAST_LOOK);
         let looks = trocar_math::real::ceil(self.approach / least) as u32;
-        self.wanted = substeps(stage.dt, bound);
-        self.wanted.max(looks).min(crate::build::MAX_SUBSTEPS)
+        self.wanted = substeps(stage.dt, bound).max(looks);
+        self.wanted.min(crate::build::MAX_SUBSTEPS)
     }
 
     /// Which triangles instruments and bodies may touch in this step.
@@ -655,7 +655,12 @@ impl Group {
                 let key = (skin.matter, touch.probe as u32, touch.key.0, touch.key.1);
                 if let Ok(i) = self.warm.binary_search_by(|w| w.key.cmp(&key)) {
                     let warm = &self.warm[i];
-                    let growth = solve::growth(warm.h, sub.h);
+                    // A tool goes its own way, and a faster hand has shorter substeps: what keeps tissue off it is a matter of that way,
+                    // not of weight. Made larger with the substep, it flung tissue that was crushed against fixed nodes.
+                    let growth = match tool {
+                        Some(_) => 1.0,
+                        None => solve::growth(warm.h, sub.h),
+                    };
                     contact.impulse = warm.impulse * growth;
                     contact.rub = warm.rub * growth;
                 }

@@ -37,6 +37,7 @@ impl Simulation {
             hash.count(grip.holds.len() as u64);
             for hold in &grip.holds {
                 hash.number(hold.pull);
+                hash.number(hold.tie.h);
                 hash.vectors(&[hold.taken, hold.force, hold.tie.impulse]);
                 hash.anchor(&hold.tie.a);
                 hash.anchor(&hold.tie.b);
@@ -45,6 +46,7 @@ impl Simulation {
         for group in &self.groups {
             for tie in &group.ties[..group.scene_ties] {
                 hash.vectors(&[tie.impulse]);
+                hash.number(tie.h);
             }
             for joint in &group.joints {
                 hash.numbers(&joint.memory.impulses);
@@ -74,6 +76,7 @@ impl Simulation {
                     hash.count(u64::from(*n));
                 }
                 hash.number(warm.impulse);
+                hash.number(warm.h);
                 hash.vectors(&[warm.rub]);
             }
             for (capsule, triangle, side) in group.skins.iter().flat_map(|s| s.patch.sides()) {

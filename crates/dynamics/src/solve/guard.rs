@@ -100,6 +100,7 @@ impl Workspace {
     /// Forgets what the last substep found out: nothing of it may steer what comes now.
     pub(super) fn forget(&mut self) {
         self.contacts.clear();
+        self.again.clear();
         for component in &mut self.plan.components {
             component.lost = false;
             component.allowed = None;

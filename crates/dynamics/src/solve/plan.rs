@@ -126,9 +126,8 @@ pub struct Plan {
     pub impulse: Vec<f64>,
     /// Range of each control.
     pub ranges: Vec<[f64; 2]>,
-    /// Rows in all, and in sections that are not idle.
+    /// Rows in all.
     pub rows: usize,
-    pub live_rows: usize,
     /// Rows whose error no impulse can change: both sides are fixed.
     pub dead: Vec<u32>,
 }
@@ -270,7 +269,6 @@ impl Plan {
         }
         self.end_section(movers);
         self.movers = movers.len();
-        self.live_rows = self.rows;
         self.find_parts(movers);
         self.impulse.resize(self.rows, 0.0);
         self.ahead.resize(self.jacobian.len(), 0.0);
@@ -307,8 +305,6 @@ impl Plan {
                 component.idle = false;
             }
         }
-        let blocks = live(&self.sections).flat_map(|s| &self.blocks[s.blocks.clone()]);
-        self.live_rows = blocks.map(|b| b.rows).sum();
     }
 
     /// Movers of the plan that take part, in runs.

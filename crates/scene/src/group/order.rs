@@ -51,7 +51,10 @@ fn is_led(model: &Model, anchor: &Anchor) -> bool {
 pub(super) struct Start {
     nodes: Vec<Nodes>,
     memories: Vec<Memory>,
-    ties: Vec<DVec3>,
+    /// Impulse of each tie, and the length of its substep, s.
+    ties: Vec<(DVec3, f64)>,
+    /// How many had fallen, were lost and were redundant.
+    told: [usize; 3],
     outcomes: [Outcome; 2],
 }
 
@@ -60,7 +63,7 @@ impl Group {
     /// must have been looked for.
     pub(super) fn link(&mut self, stage: &Stage<'_>, sub: Sub) -> bool {
         let links = links(stage.model.rules.order);
-        if links.is_empty() || !self.is_reversible(stage) {
+        if links.is_empty() || !self.fallen.is_empty() || !self.is_reversible(stage) {
             return false;
         }
         self.keep_start();
@@ -129,6 +132,14 @@ impl Group {
             && self.hypers.is_empty()
             && self.ties.len() == self.scene_ties
             && stage.pulls.is_empty()
+            && !stage
+                .pushes
+                .iter()
+                .any(|p| self.members.contains(&p.0.matter))
+            && !self
+                .ties
+                .iter()
+                .any(|t| [t.a, t.b].iter().any(|a| is_led(stage.model, a)))
             && !self.joints.iter().any(|j| {
                 let led = |a: Anchor| is_led(stage.model, &a);
                 j.is_driven() || j.is_at_a_stop() || j.anchors().flatten().any(led)
@@ -161,7 +172,10 @@ impl Group {
             kept.copy_from(&joint.memory);
         }
         start.ties.clear();
-        start.ties.extend(self.ties.iter().map(|t| t.impulse));
+        start
+            .ties
+            .extend(self.ties.iter().map(|t| (t.impulse, t.h)));
+        start.told = [self.fallen.len(), self.lost.len(), self.redundant.len()];
         start.outcomes = [self.aim, self.correct];
         self.start = start;
     }
@@ -175,8 +189,12 @@ impl Group {
             joint.memory.copy_from(kept);
         }
         for (kept, tie) in start.ties.iter().zip(&mut self.ties) {
-            tie.impulse = *kept;
+            (tie.impulse, tie.h) = *kept;
         }
+        let [fallen, lost, redundant] = start.told;
+        self.fallen.truncate(fallen);
+        self.lost.truncate(lost);
+        self.redundant.truncate(redundant);
         [self.aim, self.correct] = start.outcomes;
         self.start = start;
     }
