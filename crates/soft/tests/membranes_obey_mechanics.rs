@@ -773,17 +773,13 @@ fn a_tip_that_can_not_go_on_does_not_keep_others_from_tearing() {
     nodes.position.iter_mut().for_each(|p| p.x *= 1.5);
     // The tip comes first, and can't.
     assert_eq!(membrane.failing(&nodes).unwrap().0, tip);
-    let triangles = membrane.sheet().rest(tip);
+    let place = membrane.sheet().rest(tip);
     let torn = membrane.tear(&mut nodes);
     assert_eq!(torn, Ok(Some(Growth::Started)));
     assert!(!membrane.event().is_empty());
-    assert_eq!(membrane.sheet().rest(tip), triangles);
+    assert_eq!(membrane.sheet().rest(tip), place);
     // Without load nothing fails, and nothing is told of the tear before.
-    nodes = {
-        let mut rest = membrane.rest();
-        rest.make_ready();
-        rest
-    };
+    nodes = membrane.rest();
     assert_eq!(membrane.tear(&mut nodes), Ok(None));
     assert!(membrane.event().is_empty());
 }
