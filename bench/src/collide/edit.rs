@@ -51,6 +51,11 @@ pub fn edit(effort: Effort) -> Result<Vec<Row>> {
                 .against("building anew", build)
                 .at_most(AIM),
         );
+        let (taken, added) = come_and_go(&mut tree, &triangles, positions, rounds);
+        for (what, spread) in [("taken away", taken), ("added where they were", added)] {
+            let what = format!("10 triangles {what}");
+            rows.push(Row::new(&case, &what, spread, "µs").against("building anew", build));
+        }
         let depth = tree.depth() as f64;
         rows.push(Row::single(
             &case,
@@ -60,6 +65,43 @@ pub fn edit(effort: Effort) -> Result<Vec<Row>> {
         ));
     }
     Ok(rows)
+}
+
+/// µs to take ten triangles away, and to add them again: plain changes, which find no triangle in whose place they could go.
+fn come_and_go(
+    tree: &mut Tree,
+    triangles: &[[u32; 3]],
+    positions: &[DVec3],
+    rounds: usize,
+) -> (Summary, Summary) {
+    let mut place = 0;
+    let (mut taken, mut added) = (Vec::new(), Vec::new());
+    for _ in 0..rounds {
+        let mut edits = Vec::with_capacity(BATCH);
+        for _ in 0..BATCH {
+            place = (place + 7919) % (triangles.len() / 10);
+            edits.push(place * 10..place * 10 + 10);
+        }
+        for (present, times) in [(false, &mut taken), (true, &mut added)] {
+            let changes: Vec<Vec<Change>> = edits
+                .iter()
+                .map(|range| {
+                    let change = |t: usize| Change {
+                        triangle: t as u32,
+                        corners: present.then(|| triangles[t]),
+                    };
+                    range.clone().map(change).collect()
+                })
+                .collect();
+            let seconds = time(|| {
+                for changes in &changes {
+                    let _ = black_box(tree.edit(changes, positions));
+                }
+            });
+            times.push(seconds * 1e6 / BATCH as f64);
+        }
+    }
+    (Summary::of(taken), Summary::of(added))
 }
 
 /// Ten triangles from `first` on lose a corner to their neighbour: it need not be a good surface, only a changed one.

@@ -5,7 +5,7 @@ use crate::row::Row;
 use anyhow::Result;
 use glam::DVec3;
 use std::hint::black_box;
-use trocar_collide::{Capsule, Hull, Patch, Probe, segment_triangle};
+use trocar_collide::{Ahead, Capsule, Hull, Patch, Probe, segment_triangle};
 use trocar_math::real;
 
 /// Edge of a cell, m.
@@ -13,6 +13,12 @@ const CELL: f64 = 3e-3;
 
 /// How far tissue moves in a frame, m: 10 cm/s at 500 frames a second.
 const MOTION: f64 = 2e-4;
+
+/// How far the needle goes until the next look, m: down into the sheet.
+const AHEAD: DVec3 = DVec3::new(2e-4, -8e-4, 0.0);
+
+/// What is nearer to it than this touches in any case, m.
+const WATCH: f64 = 2e-4;
 
 /// Weber's slope: 0.6 µs for each triangle and substep.
 const WEBER: f64 = 600.0;
@@ -86,7 +92,7 @@ pub fn needle(effort: Effort) -> Result<Vec<Row>> {
         );
     }
     let rounds = effort.repeats(2000, 300);
-    let mut times = vec![[Vec::new(), Vec::new()]; sizes.len()];
+    let mut times = vec![[const { Vec::new() }; 4]; sizes.len()];
     let (mut near, mut follow) = (vec![0; sizes.len()], Vec::new());
     for round in 0..rounds {
         for k in 0..sizes.len() {
@@ -106,13 +112,28 @@ pub fn needle(effort: Effort) -> Result<Vec<Row>> {
             near[k] += count;
             times[k][0].push((search + narrow) * 1e6);
             times[k][1].push(narrow * 1e9 / count.max(1) as f64);
+            let asked = time(|| {
+                black_box(patch.follow(positions));
+            });
+            times[k][2].push((search + narrow + asked) * 1e6);
             if k + 1 == sizes.len() {
-                follow.push(
-                    time(|| {
-                        black_box(patch.follow(positions));
-                    }) * 1e6,
-                );
+                follow.push(asked * 1e6);
             }
+            // The same with the needle's motion known, as a scene does it: what it meets on its way is swept.
+            let swept = Probe {
+                ahead: Some(Ahead {
+                    way: [AHEAD; 2],
+                    watch: WATCH,
+                }),
+                ..probe.clone()
+            };
+            let probes = std::slice::from_ref(&swept);
+            let took = time(|| {
+                black_box(patch.gather(probes, positions, 0.0));
+                patch.touches(probes, positions, &|_| DVec3::ZERO, &mut out);
+            });
+            black_box(&out);
+            times[k][3].push(took * 1e6);
         }
     }
     let frames: Vec<Summary> = times
@@ -124,6 +145,13 @@ pub fn needle(effort: Effort) -> Result<Vec<Row>> {
         let mean = near[k] as f64 / rounds as f64;
         rows.push(Row::single(&case, "near triangles, mean", mean, ""));
         rows.push(Row::new(&case, "search and narrow phase", frames[k], "µs"));
+        for (column, what) in [
+            (2, "search, narrow phase and how far nodes moved"),
+            (3, "search and narrow phase with sweeps, boxes fitted"),
+        ] {
+            let spread = Summary::of(times[k][column].iter().copied());
+            rows.push(Row::new(&case, what, spread, "µs"));
+        }
         let narrow = Summary::of(times[k][1].iter().copied());
         rows.push(
             Row::new(&case, "narrow phase for each near triangle", narrow, "ns")

@@ -6,12 +6,16 @@
 //! frame and through edits. With the number goes the side from which one came to the other, so that what has got through is known to
 //! be on the wrong side and is led back to where it came from.
 //!
+//! Where triangles go through each other (decided exactly), the edge and the face that it goes through are a contact, too, however far away the edge's ends
+//! are; and what is known to be on the wrong side stays known while they do.
+//!
 //! Triangles with a common corner never count. A thickness greater than the distance between nodes two edges apart would find contacts in a
 //! flat sheet.
 
 use crate::{
     closest,
     tree::{Search, Side},
+    triangle,
 };
 use glam::DVec3;
 use trocar_math::{Alone, Workers};
@@ -29,7 +33,7 @@ pub struct Spot {
 }
 
 /// Which features of the surface touch: nodes of the one and of the other in ascending order, [`u32::MAX`] where there are fewer. A node (1)
-/// with a node, edge or face (1, 2, 3), or an edge with an edge (2, 2).
+/// with a node, edge or face (1, 2, 3), an edge with an edge (2, 2), or an edge with the face it goes through (2, 3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Feature {
     /// Nodes of the one.
@@ -42,7 +46,7 @@ impl Feature {
     /// Of these nodes, one or two here and one to three there, in any order; none if there are others, or one is on both sides.
     pub fn new(a: &[u32], b: &[u32]) -> Option<Self> {
         let common = a.iter().any(|n| b.contains(n));
-        let known = matches!((a.len(), b.len()), (1, 1..=3) | (2, 2));
+        let known = matches!((a.len(), b.len()), (1, 1..=3) | (2, 2..=3));
         if common || !known {
             return None;
         }
@@ -62,6 +66,11 @@ impl Feature {
             feature.b[..2].copy_from_slice(&a);
         }
         Some(feature)
+    }
+
+    /// Whether it is an edge and the face it goes through.
+    pub fn is_pierced(&self) -> bool {
+        self.a[1] != NONE && self.b[2] != NONE
     }
 
     /// A direction that belongs to it, from nodes in their order: out of a face, or across two edges. None for others.
@@ -90,7 +99,7 @@ pub struct Fold {
     pub spots: [Spot; 2],
     /// From the second point to the first, as it was when they met: the way out. Length 1, or 0 if there is none.
     pub normal: DVec3,
-    /// Between the points along the normal, m. Negative if the one has got through the other.
+    /// Between the points along the normal, m. Negative if the one has got through the other; 0 where an edge goes through a face.
     pub distance: f64,
     /// 1 or -1: on which side of the feature's own direction the first point belongs; 0 if it has none.
     pub side: i8,
@@ -125,11 +134,18 @@ impl Folds {
         for pair in self.search.within_by(surface, thickness, near, workers) {
             features_of(*pair, surface, thickness, &mut self.folds);
         }
-        // Several triangles may show the same feature: the first of them has it.
+        // What has got through farther than a thickness, and is still pierced, is not forgotten.
+        for old in self.before.iter().filter(|f| f.side != 0) {
+            if let Some(fold) = still_pierced(old, surface) {
+                self.folds.push(fold);
+            }
+        }
+        // Several triangles may show the same feature: the first of them has it. Those found now, whose number is not known yet, come before those kept.
         let triangles = |f: &Fold| f.spots.map(|s| s.triangle);
+        let kept = |f: &Fold| f.side != 0;
         self.folds.sort_unstable_by(|f, g| {
-            let (a, b) = ((f.feature, triangles(f)), (g.feature, triangles(g)));
-            a.cmp(&b)
+            let key = |f: &Fold| (f.feature, kept(f), triangles(f));
+            key(f).cmp(&key(g))
         });
         self.folds.dedup_by_key(|f| f.feature);
         for k in 0..self.folds.len() {
@@ -203,8 +219,15 @@ impl Folds {
         };
         // From the second point to the first, along the feature's own direction.
         let along = fold.distance * fold.normal.dot(direction);
-        let now = if along < 0.0 { -1 } else { 1 };
         let as_was = |normal: DVec3| if direction.dot(normal) < 0.0 { -1 } else { 1 };
+        // An edge in a face is at no distance, but most of it is on one side.
+        let now = if fold.feature.is_pierced() {
+            as_was(fold.normal)
+        } else if along < 0.0 {
+            -1
+        } else {
+            1
+        };
         fold.side = match old {
             Some(old) if old.side != 0 => old.side,
             Some(old) => as_was(old.normal),
@@ -215,25 +238,75 @@ impl Folds {
         fold
     }
 
-    /// The way out for a node that has got through a neighbouring face before and slides on behind it.
+    /// The way out for a node that has got through a neighbouring face before and slides on behind it; and for an edge that goes through a face,
+    /// if it went through one beside it, or one of its ends was near.
     fn normal_beside(&self, fold: &Fold) -> Option<DVec3> {
-        let node = fold.feature.a;
-        if node[1] != NONE {
+        let Feature { a, b } = fold.feature;
+        let shares = |f: &&Fold| f.feature.b.iter().any(|n| *n != NONE && b.contains(n));
+        let of = |a: [u32; 2]| {
+            let first = self.before.partition_point(|f| f.feature.a < a);
+            let all = self.before[first..].iter();
+            all.take_while(move |f| f.feature.a == a).filter(shares)
+        };
+        if a[1] == NONE {
+            return of(a).find(|f| f.distance < 0.0).map(|f| f.normal);
+        }
+        if !fold.feature.is_pierced() {
             return None;
         }
-        let first = self.before.partition_point(|f| f.feature.a < node);
-        let of_node = self.before[first..]
-            .iter()
-            .take_while(|f| f.feature.a == node);
-        let shares = |f: &&Fold| {
-            f.feature
-                .b
-                .iter()
-                .any(|n| *n != NONE && fold.feature.b.contains(n))
-        };
-        let through = of_node.filter(shares).find(|f| f.distance < 0.0)?;
-        Some(through.normal)
+        let known = |f: &&Fold| f.side != 0 && f.feature.b[2] != NONE;
+        of(a)
+            .chain(of([a[0], NONE]))
+            .chain(of([a[1], NONE]))
+            .find(known)
+            .map(|f| f.normal)
     }
+}
+
+/// A contact as it is now, if the triangles that showed it go through each other.
+fn still_pierced(old: &Fold, surface: Side<'_>) -> Option<Fold> {
+    let [s, t] = old.spots.map(|spot| surface.tree.triangle(spot.triangle));
+    let nodes = [s?, t?];
+    let Feature { a, b } = old.feature;
+    let has = |nodes: [u32; 3], n: &u32| *n == NONE || nodes.contains(n);
+    // An edge is found in its face again as long as it is there; and after an edit triangles may be others.
+    if old.feature.is_pierced()
+        || !(a.iter().all(|n| has(nodes[0], n)) && b.iter().all(|n| has(nodes[1], n)))
+    {
+        return None;
+    }
+    let corners = nodes.map(|t| t.map(|n| surface.place(n)));
+    if !triangle::touch(&corners[0], &corners[1]) {
+        return None;
+    }
+    let place = |side: usize, node: u32| nodes[side].iter().position(|n| *n == node);
+    let mut spots = old.spots;
+    if a[1] == NONE {
+        let node = corners[0][place(0, a[0])?];
+        spots[1].weights = closest::on_triangle(node, corners[1]);
+    } else {
+        let [i, j] = [place(0, a[0])?, place(0, a[1])?];
+        let [k, l] = [place(1, b[0])?, place(1, b[1])?];
+        let ([p, q], [r, s]) = (
+            [corners[0][i], corners[0][j]],
+            [corners[1][k], corners[1][l]],
+        );
+        let (along, other) = closest::segment_segment(p, q, r, s);
+        for spot in &mut spots {
+            spot.weights = [0.0; 3];
+        }
+        (spots[0].weights[i], spots[0].weights[j]) = (1.0 - along, along);
+        (spots[1].weights[k], spots[1].weights[l]) = (1.0 - other, other);
+    }
+    let [p, q] = [0, 1].map(|side| closest::point(corners[side], spots[side].weights));
+    let distance = p.distance(q);
+    let normal = (p - q) / distance.max(f64::MIN_POSITIVE);
+    Some(Fold {
+        spots,
+        normal,
+        distance,
+        ..*old
+    })
 }
 
 /// Adds what is near in a pair of triangles.
@@ -281,6 +354,67 @@ fn features_of(pair: [u32; 2], surface: Side<'_>, thickness: f64, out: &mut Vec<
             };
             add(([s, t], [at_s, at_t]), [spot(0), spot(1)], thickness, out);
         }
+    }
+    if triangle::touch(&at_s, &at_t) {
+        pierce(([s, t], [at_s, at_t]), pair, out);
+        pierce(([t, s], [at_t, at_s]), [pair[1], pair[0]], out);
+    }
+}
+
+/// How far beside a face, in parts of its size, an edge may go through its plane: rounding, as it is known that the triangles touch.
+const BESIDE: f64 = 1e-9;
+
+/// Adds each edge of the first triangle that goes through the second one.
+fn pierce(
+    (nodes, [one, other]): ([[u32; 3]; 2], [[DVec3; 3]; 2]),
+    pair: [u32; 2],
+    out: &mut Vec<Fold>,
+) {
+    let [a, b, c] = other;
+    let Some(up) = (b - a).cross(c - a).try_normalize() else {
+        return;
+    };
+    let size = (b - a).length().max((c - a).length());
+    for (i, j) in EDGES {
+        let heights = [one[i], one[j]].map(|p| (p - a).dot(up));
+        let crosses = |from: f64, to: f64| from < 0.0 && to > 0.0;
+        if !(crosses(heights[0], heights[1]) || crosses(heights[1], heights[0])) {
+            continue;
+        }
+        let along = heights[0] / (heights[0] - heights[1]);
+        let at = one[i].lerp(one[j], along);
+        let weights = closest::on_triangle(at, other);
+        if closest::point(other, weights).distance(at) > BESIDE * size {
+            continue;
+        }
+        let Some(feature) = Feature::new(&[nodes[0][i], nodes[0][j]], &nodes[1]) else {
+            continue;
+        };
+        let mut own = [0.0; 3];
+        (own[i], own[j]) = (1.0 - along, along);
+        // It came from where most of it is, unless somebody knows better.
+        let up = if heights[0] + heights[1] < 0.0 {
+            -up
+        } else {
+            up
+        };
+        out.push(Fold {
+            id: 0,
+            feature,
+            spots: [
+                Spot {
+                    triangle: pair[0],
+                    weights: own,
+                },
+                Spot {
+                    triangle: pair[1],
+                    weights,
+                },
+            ],
+            normal: up,
+            distance: 0.0,
+            side: 0,
+        });
     }
 }
 

@@ -12,7 +12,8 @@ use trocar_math::Bounds;
 pub struct Thing {
     /// Where it is, m.
     pub bounds: Bounds,
-    /// How fast any point of it moves at most, m/s; 0 or more.
+    /// How fast any point of it moves at most, m/s; 0 or more. What is no number, here as in the others, may be anything: such a thing is
+    /// near to all.
     pub speed: f64,
     /// How near others may come to it before they count, m; 0 or more.
     pub margin: f64,
@@ -58,7 +59,7 @@ impl Near {
     /// True if every thing, with its margin, is within its larger box.
     fn holds(&self, things: &[Thing]) -> bool {
         let within = |(thing, reach): (&Thing, &Bounds)| {
-            let now = thing.bounds.grown(thing.margin);
+            let now = thing.bounds.grown(thing.margin).certain();
             reach.low.cmple(now.low).all() && now.high.cmple(reach.high).all()
         };
         !self.reach.is_empty()
@@ -69,7 +70,12 @@ impl Near {
     fn look(&mut self, things: &[Thing], ahead: f64, keep: impl FnMut(u32, u32) -> bool) {
         self.looks += 1;
         self.reach.clear();
-        let reach = |t: &Thing| t.bounds.grown(t.margin + (t.speed * ahead).max(0.0));
+        let reach = |t: &Thing| {
+            // Not `max` alone, which would take what is no number for 0.
+            let far = t.speed * ahead;
+            let far = if far < 0.0 { 0.0 } else { far };
+            t.bounds.grown(t.margin + far).certain()
+        };
         self.reach.extend(things.iter().map(reach));
         self.broad.update(&self.reach, keep, &mut self.pairs);
     }
@@ -129,6 +135,28 @@ mod tests {
                     place.0 += *way * speed * hurry * 0.01;
                 }
             }
+        }
+    }
+
+    #[test]
+    fn what_is_no_number_is_near_to_all() {
+        let good = thing(DVec3::X, 0.01, 0.1);
+        let lost = thing(DVec3::NAN, 0.01, 0.1);
+        let broken = Thing {
+            bounds: Bounds {
+                low: DVec3::new(0.0, f64::NAN, 0.0),
+                high: DVec3::ONE,
+            },
+            ..good
+        };
+        let slow = Thing {
+            speed: f64::NAN,
+            ..thing(DVec3::ZERO, 0.01, 0.0)
+        };
+        for bad in [lost, broken, slow] {
+            let mut near = Near::default();
+            let found = near.update(&[good, bad], 0.01, |_, _| true);
+            assert_eq!(found, [Pair::new(0, 1)], "{bad:?}");
         }
     }
 

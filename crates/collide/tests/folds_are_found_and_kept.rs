@@ -290,3 +290,75 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn an_edge_through_a_face_is_found_however_far_its_ends_are() {
+    // A large face in the plane z = 0, and a thin triangle that stands through its middle.
+    let triangles = [[0, 1, 2], [3, 4, 5]];
+    let place = |tip: f64| {
+        [
+            DVec3::new(-1.0, -1.0, 0.0),
+            DVec3::new(1.0, -1.0, 0.0),
+            DVec3::new(0.0, 1.0, 0.0),
+            DVec3::new(0.0, 0.0, tip),
+            DVec3::new(-0.01, 0.0, tip + 0.5),
+            DVec3::new(0.01, 0.0, tip + 0.5),
+        ]
+    };
+    let edges = |found: &[trocar_collide::fold::Fold]| -> Vec<Feature> {
+        let pierced = found.iter().filter(|f| f.feature.is_pierced());
+        pierced.map(|f| f.feature).collect()
+    };
+    let both = [[3, 4], [3, 5]].map(|a| Feature { a, b: [0, 1, 2] });
+    // First seen when it is through already: what is longer says which side is right.
+    for (tip, up) in [(-0.1, 1.0), (-0.4, -1.0)] {
+        let positions = place(tip);
+        let tree = Tree::new(&triangles, &positions).unwrap();
+        let mut folds = Folds::default();
+        let side = Side {
+            tree: &tree,
+            positions: &positions,
+        };
+        let found = folds.update(side, 0.002);
+        assert_eq!(edges(found), both);
+        for fold in found {
+            assert_eq!(fold.normal, DVec3::Z * up);
+            let at = fold.spots.map(|s| {
+                let corners = triangles[s.triangle as usize].map(|n| positions[n as usize]);
+                closest::point(corners, s.weights)
+            });
+            assert!(at[0].distance(at[1]) < 1e-12 && at[0].z.abs() < 1e-12);
+        }
+    }
+    // Seen before it went through: it comes from above, however deep it is now, and its tip is not forgotten.
+    let start = place(0.001);
+    let mut tree = Tree::new(&triangles, &start).unwrap();
+    let mut folds = Folds::default();
+    let tip = Feature {
+        a: [3, u32::MAX],
+        b: [0, 1, 2],
+    };
+    let mut id = None;
+    for deep in [0.001, -0.05, -0.2, -0.4] {
+        let positions = place(deep);
+        tree.refit(&positions).unwrap();
+        let side = Side {
+            tree: &tree,
+            positions: &positions,
+        };
+        let found = folds.update(side, 0.002);
+        assert_eq!(edges(found).is_empty(), deep > 0.0);
+        assert!(found.iter().all(|f| f.normal == DVec3::Z), "{found:?}");
+        let own = found.iter().find(|f| f.feature == tip).unwrap();
+        assert!((own.distance - deep).abs() < 1e-12, "{own:?}");
+        assert_eq!(*id.get_or_insert(own.id), own.id);
+    }
+    // Out on the other side, nothing is pierced, and nothing is near.
+    let gone = place(-0.6);
+    tree.refit(&gone).unwrap();
+    let side = Side {
+        tree: &tree,
+        positions: &gone,
+    };
+    assert!(folds.update(side, 0.002).is_empty());
+}

@@ -417,3 +417,46 @@ fn too_few_positions_are_refused() {
     };
     assert!(search.between(short, short).is_empty());
 }
+
+#[test]
+fn nodes_that_no_triangle_has_any_more_may_be_nowhere() {
+    let triangles = sheet(8, 8);
+    let mut positions = crumple(8, 8, 0.001, &mut Random(3));
+    let mut tree = Tree::new(&triangles, &positions).unwrap();
+    let gone: Vec<Change> = (0..64)
+        .map(|triangle| Change {
+            triangle,
+            corners: None,
+        })
+        .collect();
+    tree.edit(&gone, &positions).unwrap();
+    for (node, position) in positions.iter_mut().enumerate() {
+        let used = triangles[64..].iter().flatten();
+        if !used.clone().any(|n| *n as usize == node) {
+            *position = DVec3::NAN;
+        }
+    }
+    assert!(positions.iter().any(|p| p.is_nan()));
+    assert_eq!(tree.refit(&positions), Ok(()));
+}
+
+#[test]
+fn one_triangle_with_a_great_number_is_refused_and_not_room_for_millions_made() {
+    let positions = [DVec3::ZERO, DVec3::X, DVec3::Y];
+    let mut tree = Tree::new(&[[0, 1, 2]], &positions).unwrap();
+    let change = |triangle| Change {
+        triangle,
+        corners: Some([0, 1, 2]),
+    };
+    let far = trocar_collide::tree::MAX_TRIANGLE;
+    let refused = tree.edit(&[change(1), change(far)], &positions);
+    assert!(matches!(refused, Err(TreeError::Sparse { triangle, .. }) if triangle == far));
+    assert_eq!(tree.len(), 1);
+    // To take away what is not there is no error, whatever its number.
+    let gone = Change {
+        triangle: far,
+        corners: None,
+    };
+    assert_eq!(tree.edit(&[gone, change(1000)], &positions), Ok(()));
+    assert_eq!(tree.len(), 2);
+}

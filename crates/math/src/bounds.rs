@@ -25,10 +25,22 @@ impl Bounds {
         bounds
     }
 
-    /// Grows to hold `point`.
+    /// Grows to hold `point`. Along an axis on which that is no number it may be anywhere: there the box is without limits from then on.
     pub fn add(&mut self, point: DVec3) {
-        self.low = self.low.min(point);
-        self.high = self.high.max(point);
+        let unknown = point.is_nan_mask();
+        let low = DVec3::select(unknown, DVec3::NEG_INFINITY, point);
+        let high = DVec3::select(unknown, DVec3::INFINITY, point);
+        self.low = self.low.min(low);
+        self.high = self.high.max(high);
+    }
+
+    /// The same box, but without limits wherever a side of it is no number.
+    pub fn certain(&self) -> Self {
+        let pick = |side: DVec3, otherwise| DVec3::select(side.is_nan_mask(), otherwise, side);
+        Self {
+            low: pick(self.low, DVec3::NEG_INFINITY),
+            high: pick(self.high, DVec3::INFINITY),
+        }
     }
 
     /// Grows by `margin` (m) on every side.
@@ -68,5 +80,25 @@ mod tests {
         assert!(!a.overlaps(&Bounds::EMPTY));
         assert_eq!(a.centre(), DVec3::splat(0.5));
         assert_eq!(b.size(), DVec3::ONE);
+    }
+
+    #[test]
+    fn what_is_no_number_never_makes_a_box_smaller() {
+        let (deep, far) = (DVec3::ZERO, DVec3::splat(5.0));
+        for points in [
+            [deep, DVec3::NAN, far],
+            [DVec3::NAN, deep, far],
+            [deep, far, DVec3::NAN],
+        ] {
+            let all = Bounds::of(points);
+            assert_eq!(all.low, DVec3::NEG_INFINITY);
+            assert_eq!(all.high, DVec3::INFINITY);
+        }
+        let along = Bounds::of([deep, DVec3::new(1.0, f64::NAN, 2.0)]);
+        assert_eq!(along.low, DVec3::new(0.0, f64::NEG_INFINITY, 0.0));
+        assert_eq!(along.high, DVec3::new(1.0, f64::INFINITY, 2.0));
+        let grown = Bounds::of([deep, far]).grown(f64::NAN);
+        assert!(grown.certain().overlaps(&Bounds::of([DVec3::splat(-9.0)])));
+        assert_eq!(Bounds::EMPTY.certain(), Bounds::EMPTY);
     }
 }

@@ -721,3 +721,65 @@ fn fixed_nodes_never_fail_and_do_not_keep_others_from_it() {
     let (node, ..) = membrane.failing(&nodes).unwrap();
     assert_eq!(membrane.sheet().kind(node), Some(Kind::Inner));
 }
+
+#[test]
+fn a_tip_that_can_not_go_on_does_not_keep_others_from_tearing() {
+    let sheet = standard();
+    let middle = DVec3::new(4e-3, 4.3e-3, 0.0);
+    let on_rim = |n: NodeId| sheet.kind(n) != Some(Kind::Inner);
+    // An edge from the rim inwards, whose inner end shall be the tip.
+    let (start, tip) = sheet
+        .edges()
+        .map(|e| sheet.ends(e))
+        .flat_map(|[a, b]| [(a, b), (b, a)])
+        .filter(|(a, b)| on_rim(*a) && !on_rim(*b) && sheet.fan(*a).count() == 3)
+        .min_by(|x, y| {
+            let far = |n: NodeId| sheet.rest(n).distance(middle);
+            far(x.0).total_cmp(&far(y.0))
+        })
+        .unwrap();
+    let inner = |n: &NodeId| !on_rim(*n) && *n != tip;
+    let fixed = sheet.nodes().filter(inner).map(|n| n.slot()).collect();
+    let way = sheet.rest(tip) - sheet.rest(start);
+    let mut parts = MembraneParts::new(sheet, THESIS);
+    parts.fixed = fixed;
+    parts.measure = Measure::Printed;
+    // It stays farther away from all in front of it than an edge is long, and what it would draw onto itself is fixed.
+    parts.tearing = Some(TearSettings {
+        algorithm: Algorithm::Continuous,
+        thresholds: Thresholds {
+            tip: 0.1,
+            edge: 0.1,
+            inner: 0.1,
+            fastest: 0.6,
+        },
+        lengths: Lengths {
+            gap: 2e-3,
+            near: 3e-3,
+            side: 4e-3,
+            ..Lengths::of_edge(0.5e-3)
+        },
+    });
+    let mut membrane = Membrane::new(parts).unwrap();
+    let mut nodes = membrane.rest();
+    let started = membrane.tear_at(
+        &mut nodes,
+        start,
+        1e-4,
+        trocar_soft::membrane::tear::Aim::Toward(way),
+    );
+    assert_eq!(started, Ok(Growth::Started));
+    assert_eq!(membrane.sheet().kind(tip), Some(Kind::Tip));
+    nodes.position.iter_mut().for_each(|p| p.x *= 1.5);
+    // The tip comes first, and can't.
+    assert_eq!(membrane.failing(&nodes).unwrap().0, tip);
+    let place = membrane.sheet().rest(tip);
+    let torn = membrane.tear(&mut nodes);
+    assert_eq!(torn, Ok(Some(Growth::Started)));
+    assert!(!membrane.event().is_empty());
+    assert_eq!(membrane.sheet().rest(tip), place);
+    // Without load nothing fails, and nothing is told of the tear before.
+    nodes = membrane.rest();
+    assert_eq!(membrane.tear(&mut nodes), Ok(None));
+    assert!(membrane.event().is_empty());
+}

@@ -13,6 +13,7 @@ struct Bench {
     positions: Vec<DVec3>,
     headings: Vec<Option<NodeId>>,
     lengths: Lengths,
+    spared: Vec<bool>,
     event: Event,
     anchors: Vec<(SheetAnchor, DVec3)>,
     area: f64,
@@ -36,6 +37,7 @@ impl Bench {
             positions: sheet.nodes().map(|n| sheet.rest(n)).collect(),
             headings: Vec::new(),
             lengths: Lengths::of_edge(shape.edge),
+            spared: Vec::new(),
             event: Event::default(),
             anchors,
             area: sheet.rest_area(),
@@ -55,6 +57,7 @@ impl Bench {
             positions: &self.positions,
             headings: &mut self.headings,
             lengths: self.lengths,
+            spared: &self.spared,
         };
         let growth = tear
             .call(&mut self.event, algorithm, node, length, aim)
@@ -119,6 +122,40 @@ impl Bench {
             }
         }
         panic!("it never ends");
+    }
+}
+
+#[test]
+fn nodes_that_are_held_stay_where_they_are() {
+    for algorithm in [Algorithm::Continuous, Algorithm::PseudoContinuous] {
+        for turn in [0.05, 0.37, 0.8] {
+            let mut bench = Bench::new(HexagonalShape::STANDARD);
+            let places: Vec<(NodeId, DVec3)> = bench
+                .sheet
+                .nodes()
+                .map(|n| (n, bench.sheet.rest(n)))
+                .collect();
+            bench.spared = vec![true; places.len()];
+            let way = DVec3::new(turn, -1.0, 0.0).normalize();
+            let mut node = bench.nearest(DVec3::new(3e-3, 8.66e-3, 0.0), Kind::Edge);
+            let mut grown = 0;
+            for _ in 0..400 {
+                match bench.call(algorithm, node, 0.11e-3, Aim::Toward(way)) {
+                    Some(Growth::Started | Growth::Grew(_)) => grown += 1,
+                    Some(Growth::Held) => {}
+                    Some(Growth::Ended) | None => break,
+                }
+                let Some(tip) = bench.tips().first().copied() else {
+                    break;
+                };
+                node = tip;
+            }
+            assert!(grown > 10, "{algorithm:?} {turn}: {grown}");
+            for (node, place) in places {
+                let here = bench.sheet.has_node(node) && bench.sheet.rest(node) == place;
+                assert!(here, "{algorithm:?} {turn}: {place}");
+            }
+        }
     }
 }
 
@@ -324,6 +361,7 @@ fn the_last_triangle_can_be_torn_and_what_is_gone_is_refused() {
                 positions: &positions,
                 headings: &mut headings,
                 lengths: Lengths::of_edge(1e-3),
+                spared: &[],
             };
             let way = DVec3::new(1.0 + call as f64, 2.0, 0.0);
             if tear
@@ -351,6 +389,7 @@ fn the_last_triangle_can_be_torn_and_what_is_gone_is_refused() {
                     positions: &positions,
                     headings: &mut headings,
                     lengths: Lengths::of_edge(1e-3),
+                    spared: &[],
                 };
                 let gone = tear.call(&mut event, Algorithm::Continuous, first, 1e-4, Aim::Strain);
                 assert_eq!(gone, Err(trocar_mesh::sheet::Refusal::NoNode(first)));

@@ -82,10 +82,16 @@ pub enum GridError {
         /// How often the surface winds about that place.
         winding: f64,
     },
+    /// The triangles face inwards, of a body so thin that no grid point shows it.
+    #[error("the surface is inside out (it encloses {volume} m³): turn its triangles")]
+    Inverted {
+        /// m³.
+        volume: f64,
+    },
 }
 
 impl Grid {
-    /// The grid of the body inside a surface, with cells of `cell` m. Triangles without area are left out. Holes of at most two cells are closed by
+    /// The grid of the body inside a surface, with cells of `cell` m. The triangles face outwards. Triangles without area are left out. Holes of at most two cells are closed by
     /// the way the surface winds about them.
     pub fn new(positions: &[DVec3], triangles: &[[u32; 3]], cell: f64) -> Result<Self, GridError> {
         check(positions, triangles)?;
@@ -136,6 +142,15 @@ impl Grid {
                     }
                 }
             }
+        }
+        // Of what is thinner than a few cells no point tells which side is the inner one.
+        let middle = bounds.centre();
+        let volume = corners.iter().fold(0.0, |sum, t| {
+            let [a, b, c] = t.map(|p| p - middle);
+            sum + a.dot(b.cross(c)) / 6.0
+        });
+        if volume < 0.0 {
+            return Err(GridError::Inverted { volume });
         }
         let samples = corners.iter().flat_map(|[a, b, c]| {
             let sides = [(a, b), (b, c), (c, a)].map(|(p, q)| 0.5 * (*p + *q));

@@ -78,6 +78,27 @@ pub struct Sunk {
     pub at: Depth,
 }
 
+/// What [`Grid::detect`] could not tell.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+pub enum DetectError {
+    /// Points as far outside as the skin is thick need not be in the grid. Nothing was looked for.
+    #[error(
+        "a skin of {skin} m is thicker than the {cell} m of a cell, which is how far outside the grid knows: choose a thinner skin or larger cells"
+    )]
+    Skin {
+        /// m.
+        skin: f64,
+        /// Edge of a cell, m.
+        cell: f64,
+    },
+    /// A point is no number; it is the first of them. All others were looked at.
+    #[error("point {point} is no place")]
+    Point {
+        /// Which one, from 0.
+        point: u32,
+    },
+}
+
 impl Grid {
     /// The box of the grid in the body's frame, m. Outside of it nothing touches.
     pub fn bounds(&self) -> Bounds {
@@ -195,10 +216,21 @@ impl Grid {
         }
     }
 
-    /// All points (world, m) that are in the body at `pose`, on its surface or within `skin` (m) of it, in three stages (F12–F15). `out` is cleared
-    /// first.
-    pub fn detect(&self, pose: &Pose, points: &[DVec3], skin: f64, out: &mut Vec<Sunk>) {
+    /// All points (world, m) that are in the body at `pose`, on its surface or within `skin` (m, at most a cell) of it, in three stages
+    /// (F12–F15). `out` is cleared first. If a point is no number, that is the error, but the others are in `out`.
+    pub fn detect(
+        &self,
+        pose: &Pose,
+        points: &[DVec3],
+        skin: f64,
+        out: &mut Vec<Sunk>,
+    ) -> Result<(), DetectError> {
         out.clear();
+        // There is a rim of one cell about the surface.
+        let cell = self.cell;
+        if skin.is_nan() || skin > cell {
+            return Err(DetectError::Skin { skin, cell });
+        }
         let own = self.bounds();
         // The body's box in the world against the points' (F13).
         let corner = |k: u32| {
@@ -211,10 +243,15 @@ impl Grid {
         };
         let placed = Bounds::of((0..8).map(corner));
         if !placed.overlaps(&Bounds::of(points.iter().copied())) {
-            return;
+            return Ok(());
         }
+        let mut lost = None;
         for (k, p) in points.iter().enumerate() {
             let local = pose.local(*p);
+            if !local.is_finite() {
+                lost.get_or_insert(k as u32);
+                continue;
+            }
             // Points outside of the box are refused before the grid is asked (F14).
             if let Some(at) = self.at(local)
                 && at.depth >= -skin
@@ -229,6 +266,7 @@ impl Grid {
                 });
             }
         }
+        lost.map_or(Ok(()), |point| Err(DetectError::Point { point }))
     }
 }
 

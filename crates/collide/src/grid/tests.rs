@@ -194,7 +194,8 @@ fn thinner_than_a_cell_nothing_is_overlooked_within_the_error() {
         .map(|p| v(p.x * 0.8, 0.003 * p.y, p.z * 0.8))
         .collect();
     let mut out = Vec::new();
-    grid.detect(&Pose::IDENTITY, &points, grid.error(), &mut out);
+    grid.detect(&Pose::IDENTITY, &points, grid.error(), &mut out)
+        .unwrap();
     assert_eq!(out.len(), points.len());
 }
 
@@ -208,7 +209,7 @@ fn three_stages_find_what_is_inside_at_any_pose() {
     );
     let mut out = vec![];
     let points: Vec<DVec3> = scatter(1000).map(|p| pose.point(p)).collect();
-    grid.detect(&pose, &points, 0.0, &mut out);
+    grid.detect(&pose, &points, 0.0, &mut out).unwrap();
     for (k, p) in scatter(1000).enumerate() {
         let least = (DVec3::new(1.0, 0.5, 0.7) - p.abs()).min_element();
         let found = out.iter().find(|s| s.point as usize == k);
@@ -222,10 +223,60 @@ fn three_stages_find_what_is_inside_at_any_pose() {
     }
     // On the surface counts (F20), in the box but outside does not (F19), far away nothing is asked.
     let on = pose.point(DVec3::new(0.2, 0.5, 0.1));
-    grid.detect(&pose, &[on], 1e-6, &mut out);
+    grid.detect(&pose, &[on], 1e-6, &mut out).unwrap();
     assert_eq!(out.len(), 1);
-    grid.detect(&pose, &[DVec3::ZERO, DVec3::NAN], 0.0, &mut out);
+    grid.detect(&pose, &[DVec3::ZERO], 0.0, &mut out).unwrap();
     assert!(out.is_empty());
+}
+
+#[test]
+fn a_point_that_is_no_number_is_named_and_hides_no_other() {
+    let grid = grid_of(&ball(3), 0.1);
+    let (deep, far) = (DVec3::splat(0.1), DVec3::splat(50.0));
+    let mut out = vec![];
+    for points in [[deep, DVec3::NAN, far], [far, DVec3::NAN, deep]] {
+        let result = grid.detect(&Pose::IDENTITY, &points, 0.0, &mut out);
+        assert_eq!(result, Err(DetectError::Point { point: 1 }));
+        let found: Vec<DVec3> = out.iter().map(|s| points[s.point as usize]).collect();
+        assert_eq!(found, [deep]);
+    }
+}
+
+#[test]
+fn a_skin_is_whole_or_refused() {
+    let grid = grid_of(&ball(3), 0.1);
+    // Points on all sides, just within a skin of a cell, and in front of the poles of the ball, where the grid's rim is.
+    let poles = DVec3::AXES.into_iter().flat_map(|p| [p, -p]);
+    let points: Vec<DVec3> = scatter(500)
+        .map(|p| p.normalize())
+        .chain(poles)
+        .map(|p| p * 1.07)
+        .collect();
+    let mut out = vec![];
+    grid.detect(&Pose::IDENTITY, &points, 0.1, &mut out)
+        .unwrap();
+    assert_eq!(out.len(), points.len());
+    for skin in [0.3, f64::INFINITY, f64::NAN] {
+        let result = grid.detect(&Pose::IDENTITY, &points, skin, &mut out);
+        assert!(matches!(result, Err(DetectError::Skin { .. })), "{skin}");
+        assert!(out.is_empty());
+    }
+}
+
+#[test]
+fn a_body_that_is_inside_out_is_refused_however_thin_it_is() {
+    let v = DVec3::new;
+    for half in [0.004, 0.07, 0.6] {
+        let (points, mut triangles) = boxes(&[(v(-1.0, -half, -1.0), v(1.0, half, 1.0))]);
+        assert!(Grid::new(&points, &triangles, 0.1).is_ok());
+        triangles.iter_mut().for_each(|t| t.swap(0, 1));
+        let refused = Grid::new(&points, &triangles, 0.1);
+        let named = matches!(
+            refused,
+            Err(GridError::InsideOut { .. } | GridError::Inverted { .. })
+        );
+        assert!(named, "{half}");
+    }
 }
 
 #[test]

@@ -9,7 +9,7 @@ mod search;
 
 use crate::{
     closest,
-    rigid::{FacetScratch, Meeting, Piece},
+    rigid::{FacetScratch, Meeting, Nearness, Piece},
 };
 use glam::DVec3;
 use search::Search;
@@ -401,8 +401,15 @@ impl Patch {
         if face.length_squared() < NO_AREA {
             return;
         }
-        let Some((p, q, normal)) = piece.nearest(corners, margin, &mut self.scratch) else {
-            return;
+        let (p, q, normal) = match piece.nearest(corners, margin, &mut self.scratch) {
+            Nearness::Near(p, q, normal) => (p, q, normal),
+            Nearness::Far => return,
+            // What can't be told may touch: what lies over the triangle does, from the side it was last seen on.
+            Nearness::Unknown => {
+                let middle = (corners[0] + corners[1] + corners[2]) / 3.0;
+                let normal = (middle - piece.pose().position).normalize_or(DVec3::Y);
+                (DVec3::NAN, middle, normal)
+            }
         };
         let weights = closest::on_triangle(q, corners);
         let outward = self.outward(nodes, weights, positions);
@@ -416,7 +423,8 @@ impl Patch {
         let mut meetings = std::mem::take(&mut self.meetings);
         meetings.clear();
         let nearest = if side == now && self.looks_out(nodes, weights, -normal, positions) {
-            (p, q, normal)
+            // Where the nearest points are not known, only what lies over the triangle is.
+            (p, q, if p.is_nan() { back } else { normal })
         } else {
             // It has come through: the way out is back to where it came from. Or it meets the triangle from the side, where
             // an edge seems a wall; but behind it the surface goes on, and what slides over the surface must not stumble

@@ -94,8 +94,10 @@ impl Search {
     /// No node has moved farther than this (m) since the last call. Infinity, or what is no number: nothing is known.
     pub fn moved(&mut self, far: f64) {
         if far.is_finite() {
-            // A little more, for the rounding of the sum.
-            self.travel += far * (1.0 + 1e-9);
+            // The next greater number, as the sum may be rounded down; however small the way beside the travel so far.
+            if far > 0.0 {
+                self.travel = (self.travel + far).next_up();
+            }
         } else {
             self.nodes.fill(UNKNOWN);
         }
@@ -249,4 +251,21 @@ fn halve(order: &mut [u32], leaves: usize, centres: &[DVec3]) {
     let (low, high) = order.split_at_mut(middle);
     halve(low, leaves / 2, centres);
     halve(high, leaves / 2, centres);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn small_ways_add_up_beside_a_great_travel_and_rest_costs_nothing() {
+        let mut search = Search::default();
+        search.moved(1.0);
+        let before = search.travel;
+        (0..1000).for_each(|_| search.moved(1e-17));
+        assert!(search.travel - before >= 1e-14);
+        let before = search.travel;
+        search.moved(0.0);
+        assert_eq!(search.travel, before);
+    }
 }

@@ -69,6 +69,18 @@ pub struct Meeting {
     pub feature: u32,
 }
 
+/// How near a piece is to a triangle.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Nearness {
+    /// Farther than was asked for; a direction that shows it was found.
+    Far,
+    /// It can't be told: something is no number, the iteration gave up, or it is not asked of such a piece. They may touch.
+    Unknown,
+    /// The nearest points of the piece and of the triangle (world, m), or those of least penetration, and the unit normal from the piece to the
+    /// triangle.
+    Near(DVec3, DVec3, DVec3),
+}
+
 /// Memory for such questions.
 #[derive(Default)]
 pub struct FacetScratch {
@@ -181,16 +193,22 @@ impl Piece {
         self.shape.parts()[self.part as usize].thickness
     }
 
-    /// The nearest points of the piece and a triangle (world, m), or those of least penetration, and the unit normal from
-    /// the piece to the triangle. None if they are further apart than `margin` (m), or if the piece is not [`Kind::Convex`].
+    /// How near the piece, which is [`Kind::Convex`], is to a triangle (world, m), if not farther than `margin` (m).
     pub fn nearest(
         &self,
         corners: [DVec3; 3],
         margin: f64,
         scratch: &mut FacetScratch,
-    ) -> Option<(DVec3, DVec3, DVec3)> {
-        let support = self.support()?;
+    ) -> Nearness {
+        let Some(support) = self.support() else {
+            return Nearness::Unknown;
+        };
         let [a, b, c] = corners.map(|p| self.pose.local(p));
+        // `parry` panics at what is no number, and at squares that are none.
+        let sound = |p: DVec3| p.length_squared().is_finite();
+        if !(sound(a) && sound(b) && sound(c)) || margin.is_nan() {
+            return Nearness::Unknown;
+        }
         let triangle = Triangle::new(a, b, c);
         let place = to_parry(&Pose::IDENTITY);
         let start = (a + b + c).try_normalize().unwrap_or(DVec3::X);
@@ -205,22 +223,33 @@ impl Piece {
                     .epa
                     .closest_points(&place, support, &triangle, &scratch.simplex)
             }
-            GJKResult::NoIntersection(_) | GJKResult::Proximity(_) => None,
+            // It says so, too, when it is out of rounds. Then the direction does not part them.
+            GJKResult::NoIntersection(way) => {
+                let high = support.local_support_point(way).dot(way);
+                let low = [a, b, c].map(|p| p.dot(way));
+                let gap = low.into_iter().fold(f64::INFINITY, f64::min) - high;
+                if gap >= margin {
+                    return Nearness::Far;
+                }
+                None
+            }
+            GJKResult::Proximity(_) => None,
         };
-        let (p, q, normal) = found?;
-        let sound = p.is_finite() && q.is_finite() && normal.is_normalized();
-        sound.then(|| {
-            (
-                self.pose.point(p),
-                self.pose.point(q),
-                self.pose.rotation * normal,
-            )
-        })
+        match found {
+            Some((p, q, normal)) if p.is_finite() && q.is_finite() && normal.is_normalized() => {
+                Nearness::Near(
+                    self.pose.point(p),
+                    self.pose.point(q),
+                    self.pose.rotation * normal,
+                )
+            }
+            _ => Nearness::Unknown,
+        }
     }
 
     /// Adds where the piece meets a triangle to `out`: the corners of the region if a side of it lies on the triangle or
-    /// over it within `margin` (m), else one point. `normal` and the points `p` and `q` are those of
-    /// [`nearest`](Self::nearest), or of somebody who knows better which way out there is; if `p` is no number, that one
+    /// over it within `margin` (m), else one point. `normal` and the points `p` and `q` are those that
+    /// [`nearest`](Self::nearest) found, or of somebody who knows better which way out there is; if `p` is no number, that one
     /// point is left out.
     pub fn meet(
         &self,
@@ -349,8 +378,8 @@ mod tests {
     fn meetings(form: &Form, pose: Pose, corners: [DVec3; 3]) -> Vec<Meeting> {
         let piece = Shape::new(form).unwrap().piece(0, &pose);
         let (mut scratch, mut out) = (FacetScratch::default(), Vec::new());
-        if let Some(nearest) = piece.nearest(corners, 0.01, &mut scratch) {
-            piece.meet(corners, nearest, 0.01, &mut scratch, &mut out);
+        if let Nearness::Near(p, q, normal) = piece.nearest(corners, 0.01, &mut scratch) {
+            piece.meet(corners, (p, q, normal), 0.01, &mut scratch, &mut out);
         }
         out
     }
@@ -405,6 +434,34 @@ mod tests {
         let tipped = rotation::from_axis_angle(DVec3::new(1.0, 0.0, 1.0).normalize(), 0.955);
         let on_corner = meetings(&cube, Pose::new(DVec3::Y * 0.175, tipped), FLOOR);
         assert_eq!(on_corner.len(), 1, "{on_corner:?}");
+    }
+
+    #[test]
+    fn what_can_not_be_told_is_not_called_far() {
+        let cube = Shape::new(&Form::Box {
+            half: DVec3::splat(0.1),
+        })
+        .unwrap();
+        let ball = Shape::new(&Form::Ball { radius: 0.1 }).unwrap();
+        let mut scratch = FacetScratch::default();
+        let piece = cube.piece(0, &Pose::IDENTITY);
+        let far = FLOOR.map(|p| p - DVec3::Y * 3.0);
+        assert_eq!(piece.nearest(far, 0.1, &mut scratch), Nearness::Far);
+        let near = piece.nearest(far, 5.0, &mut scratch);
+        assert!(matches!(near, Nearness::Near(..)), "{near:?}");
+        let lost = [FLOOR[0], DVec3::NAN, FLOOR[2]];
+        let huge = FLOOR.map(|p| p * 1e200);
+        let nowhere = cube.piece(0, &Pose::new(DVec3::NAN, glam::DQuat::IDENTITY));
+        for (piece, corners, margin) in [
+            (&piece, lost, 0.1),
+            (&piece, huge, 0.1),
+            (&piece, far, f64::NAN),
+            (&nowhere, far, 0.1),
+            (&ball.piece(0, &Pose::IDENTITY), far, 0.1),
+        ] {
+            let found = piece.nearest(corners, margin, &mut scratch);
+            assert_eq!(found, Nearness::Unknown, "{corners:?}");
+        }
     }
 
     #[test]

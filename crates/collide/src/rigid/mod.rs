@@ -57,7 +57,7 @@ mod solid;
 pub use broad::{Broad, Pair};
 pub use contacts::{Contacts, Manifold, Point};
 pub use detect::{Deepest, Detector, World};
-pub use facet::{FacetScratch, Kind, Meeting, Piece};
+pub use facet::{FacetScratch, Kind, Meeting, Nearness, Piece};
 pub use form::{Form, MAX_POINTS, MAX_SIZE, MIN_SIZE, ShapeError};
 pub use impact::{Motion, time_of_impact};
 pub use regions::{Regions, Scratch};

@@ -10,7 +10,7 @@ use glam::DVec3;
 use trocar_math::Pose;
 
 /// How thick the shell is at a corner, as a part of the shortest edge there: so thin that wedges do not reach through each other
-/// where the surface is folded, so thick that tissue does not pass them in one substep.
+/// where the surface is folded. What moves farther than that in one substep may pass.
 const THICK: f64 = 0.5;
 
 /// Where a corner looks elsewhere than its triangle (cosine), its wedge goes straight back: at the tip of a needle.

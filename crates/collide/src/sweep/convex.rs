@@ -3,7 +3,7 @@
 use super::{Impact, Moving};
 use crate::{
     closest,
-    rigid::{FacetScratch, Piece},
+    rigid::{FacetScratch, Nearness, Piece},
 };
 use glam::DVec3;
 use trocar_math::{Bounds, Pose, rotation};
@@ -38,7 +38,8 @@ impl Flight {
 
 /// When a convex piece comes within `distance` (m, above 0) of a moving triangle; 0 if it is there already, and `normal` is then the shortest
 /// way out. As in the other sweeps, along the direction of the nearest points nothing can meet before the gap closes; what
-/// the piece turns counts with the whole arc of its farthest point.
+/// the piece turns counts with the whole arc of its farthest point. Where the nearest points can't be found, it says that they may meet and that this is
+/// not certain.
 pub fn convex_triangle(
     flight: &Flight,
     triangle: [Moving; 3],
@@ -56,10 +57,10 @@ pub fn convex_triangle(
     for round in 0..MOST_ROUNDS {
         let piece = flight.piece.placed(start.interpolate(&end, time));
         let corners = triangle.map(|c| c.at(time));
-        let Some((p, q, normal)) = piece.nearest(corners, span, scratch) else {
-            // Too far, or numbers that are none.
-            let finite = corners.iter().all(|c| c.is_finite()) && span.is_finite();
-            return (!finite).then(|| uncertain(time));
+        let (p, q, normal) = match piece.nearest(corners, span, scratch) {
+            Nearness::Near(p, q, normal) => (p, q, normal),
+            Nearness::Far => return None,
+            Nearness::Unknown => return Some(uncertain(time)),
         };
         let gap = (q - p).dot(normal);
         let mut impact = Impact {

@@ -203,7 +203,12 @@ fn free_time(apart: DVec3, way: DVec3, n: DVec3, turn: DVec3, distance: f64) -> 
     if under < 0.0 || (slope >= 0.0 && bend >= 0.0) {
         return f64::INFINITY;
     }
-    2.0 * gap / (under.sqrt() - slope)
+    if slope > 0.0 {
+        // The same root: √under − slope would cancel where the gap is small.
+        (slope + under.sqrt()) / (-2.0 * bend)
+    } else {
+        2.0 * gap / (under.sqrt() - slope)
+    }
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
 use super::*;
-use crate::rigid::{FacetScratch, Form, Shape};
+use crate::rigid::{FacetScratch, Form, Nearness, Shape};
 use proptest::prelude::*;
 use trocar_math::{Pose, rotation};
 
@@ -143,8 +143,10 @@ proptest! {
         let found = convex_triangle(&flight, t, skin, 1e-6, &mut scratch);
         let bare = |time: f64, scratch: &mut FacetScratch| {
             let piece = flight.piece.placed(start.interpolate(&end, time));
-            let near = piece.nearest(t.map(|c| c.at(time)), 1.0, scratch);
-            near.map(|(p, q, n)| (q - p).dot(n))
+            match piece.nearest(t.map(|c| c.at(time)), 1.0, scratch) {
+                Nearness::Near(p, q, n) => Some((q - p).dot(n)),
+                Nearness::Far | Nearness::Unknown => None,
+            }
         };
         for k in 0..=200 {
             let time = f64::from(k) / 200.0;
@@ -224,6 +226,50 @@ fn triangles_without_area_and_tools_without_length_or_radius_are_met_as_what_the
     }
     let aside = still([[2e-3, 0.0, 0.0]; 3]);
     assert_eq!(capsule_triangle(ball, aside, 1e-4, TOLERANCE), None);
+}
+
+/// Just before a direction that turns away and back again: gap + slope·t + bend·t² = 0.
+#[test]
+fn a_small_gap_that_widens_and_closes_again_closes_in_time() {
+    let turn = DVec3::Y;
+    for gap in [1e-20, 1e-15, 1e-9, 1e-3] {
+        let way = DVec3::new(1.0, -10.0, 0.0);
+        let time = free_time(DVec3::X * gap, way, DVec3::X, turn, 0.0);
+        let expected = (1.0 + (1.0_f64 + 40.0 * gap).sqrt()) / 20.0;
+        assert!((time - expected).abs() < 1e-12, "{gap}: {time}");
+    }
+}
+
+#[test]
+fn a_convex_piece_whose_distance_can_not_be_found_may_meet() {
+    let flight = |form: &Form, from: DVec3, to: DVec3| Flight {
+        piece: Shape::new(form)
+            .unwrap()
+            .piece(0, &Pose::new(from, glam::DQuat::IDENTITY)),
+        end: Pose::new(to, glam::DQuat::IDENTITY),
+    };
+    let cube = Form::Box {
+        half: DVec3::splat(1e-3),
+    };
+    let ball = Form::Ball { radius: 1e-3 };
+    let up = DVec3::Y * 0.1;
+    let gone = [Moving::still(DVec3::NAN); 3];
+    let mut scratch = FacetScratch::default();
+    for (flight, triangle) in [
+        // Nobody asks a ball for its nearest points here; it goes right through.
+        (flight(&ball, up, -up), still(SHEET)),
+        (flight(&cube, up, -up), gone),
+        (flight(&cube, DVec3::NAN, -up), still(SHEET)),
+        (flight(&cube, up, DVec3::NAN), still(SHEET)),
+    ] {
+        let found = convex_triangle(&flight, triangle, 1e-5, 1e-6, &mut scratch);
+        assert!(found.is_some_and(|i| !i.certain), "{found:?}");
+    }
+    let aside = flight(&cube, up, up * 2.0);
+    assert_eq!(
+        convex_triangle(&aside, still(SHEET), 1e-5, 1e-6, &mut scratch),
+        None
+    );
 }
 
 #[test]

@@ -47,7 +47,7 @@ pub fn sunk(needle: &Capsule, t: [DVec3; 3]) -> Option<Sunk> {
         needle.radius - distance
     };
     // What is no number touches: it must not be taken for clear.
-    if depth <= 0.0 {
+    if depth < 0.0 {
         return None;
     }
     let apart = closest::point(t, weights) - needle.axis(along);
@@ -90,7 +90,7 @@ mod tests {
         for k in 0..60 {
             let tip = 2.5e-4 - f64::from(k) * 1e-5;
             let found = sunk(&needle(tip), CELL);
-            assert_eq!(found.is_some(), tip < 2e-4, "{tip}");
+            assert_eq!(found.is_some(), tip <= 2e-4, "{tip}");
             if let Some(now) = found {
                 assert!((now.depth - (2e-4 - tip)).abs() < 1e-12, "{tip}: {now:?}");
                 assert!((now.normal + DVec3::Y).length() < 1e-6, "{tip}: {now:?}");
@@ -99,6 +99,23 @@ mod tests {
                 before = Some(now);
             }
         }
+    }
+
+    #[test]
+    fn what_just_touches_touches() {
+        let t = [DVec3::ZERO, DVec3::Z, DVec3::X];
+        let at = DVec3::new(0.25, 0.25, 0.25);
+        let touching = |radius: f64| {
+            let needle = Capsule {
+                a: at + DVec3::Y,
+                b: at,
+                radius,
+            };
+            sunk(&needle, t)
+        };
+        let found = touching(0.25).unwrap();
+        assert_eq!((found.depth, found.normal), (0.0, -DVec3::Y));
+        assert_eq!(touching(0.25_f64.next_down()), None);
     }
 
     #[test]

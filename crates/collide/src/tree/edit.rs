@@ -6,6 +6,10 @@ use super::{
 };
 use glam::DVec3;
 
+/// So many times the triangles there are, and so many more, may be the number of a new one: it takes 16 bytes for each.
+const SPREAD: usize = 4;
+const ROOM: usize = 1 << 16;
+
 /// What becomes of a triangle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Change {
@@ -17,7 +21,8 @@ pub struct Change {
 
 impl Tree {
     /// Makes changes, one after the other. `positions` (m) by node are those of the last refit, and of all new nodes. If one of them is refused,
-    /// none is made. To take away what is not there is no error.
+    /// none is made. To take away what is not there is no error. Numbers go on about where they end: one far beyond those there have been is refused,
+    /// as room would have to be made for all in between.
     pub fn edit(&mut self, changes: &[Change], positions: &[DVec3]) -> Result<(), TreeError> {
         if positions.len() < self.nodes {
             return Err(TreeError::TooFewPositions {
@@ -32,6 +37,13 @@ impl Tree {
                 });
             }
             if let Some(corners) = &change.corners {
+                let known = self.triangles.len() + changes.len();
+                if change.triangle as usize > SPREAD * known + ROOM {
+                    return Err(TreeError::Sparse {
+                        triangle: change.triangle,
+                        known,
+                    });
+                }
                 check(change.triangle, corners, positions)?;
             }
         }
@@ -123,6 +135,8 @@ impl Tree {
             return;
         }
         let parent = of.parent;
+        // Refits go over all rings: the corners of one that is free may be gone, or no numbers.
+        *self.ring_mut(leaf) = Ring::EMPTY;
         self.free_leaves.push(leaf);
         self.remove(leaf | IS_LEAF, parent);
     }

@@ -31,6 +31,16 @@ pub enum TreeError {
         /// How many it wants.
         nodes: usize,
     },
+    /// A triangle's number is far beyond all others.
+    #[error(
+        "triangle {triangle} is far beyond the {known} that there have been: number them one after the other"
+    )]
+    Sparse {
+        /// The number.
+        triangle: u32,
+        /// How many there have been, with those of the edit.
+        known: usize,
+    },
     /// A triangle's number is too great.
     #[error(
         "triangle {triangle} has too great a number: at most {}",

@@ -310,7 +310,7 @@ impl Hybrid {
                         }
                     }
                 }
-                tests.triangles += (a.count * b.count) as usize;
+                tests.triangles += a.count as usize * b.count as usize;
             }
         }
         out.sort_unstable();

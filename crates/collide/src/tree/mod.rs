@@ -198,7 +198,7 @@ impl Tree {
         (*self.homes.get(at)? != NONE).then(|| self.triangles[at])
     }
 
-    /// One more than the greatest corner: how many positions it wants.
+    /// One more than the greatest corner there has been: how many positions it wants. It does not fall when triangles go.
     pub fn node_count(&self) -> usize {
         self.nodes
     }
@@ -228,7 +228,8 @@ impl Tree {
         below(self, self.root)
     }
 
-    /// Calls `found` with every triangle whose box shares a point with `bounds`.
+    /// Calls `found` with every triangle whose box shares a point with `bounds`, and with others that share a leaf with them: leaves are given
+    /// as a whole.
     pub fn overlapping(&self, bounds: &Bounds, mut found: impl FnMut(u32)) {
         fn visit(tree: &Tree, child: u32, one: &Box32, found: &mut impl FnMut(u32)) {
             if child & IS_LEAF != 0 {

@@ -4,8 +4,8 @@
 //! other's plane, renames corners so that it is known which edges cross the plane, and compares on the line that both planes
 //! share the stretch of one triangle with that of the other. He compares rounded coordinates of rounded points. Here each of his comparisons
 //! is the sign of a determinant of given corners ([`trocar_math::orient`]): sides of planes first, which settle most pairs that do not
-//! touch, then two comparisons of the ends of stretches; so the decision is right for every input, and no division is made
-//! for it. What is rounded is the place of the contact alone, never its kind.
+//! touch, then two comparisons of the ends of stretches; so the decision is right for all coordinates that are 0 or between 10⁻⁷⁵ and 10⁷⁵ in
+//! size, beyond which products leave the range of numbers; and no division is made for it. What is rounded is the place of the contact alone, never its kind.
 //!
 //! A triangle is closed: corners and edges belong to it. One without area counts as the segment or point it is.
 

@@ -128,7 +128,8 @@ impl Event {
         self.before.is_empty() && self.after.is_empty() && self.steps.is_empty()
     }
 
-    pub(super) fn clear(&mut self) {
+    /// Makes it say that nothing happened; keeps its memory.
+    pub fn clear(&mut self) {
         self.steps.clear();
         self.before.clear();
         self.after.clear();

@@ -183,6 +183,7 @@ mod tests {
                     positions: &positions,
                     headings: &mut headings,
                     lengths,
+                    spared: &[],
                 };
                 tear.call(&mut event, algorithm, at, 0.2e-3, way).unwrap();
                 event.carry(&sheet, &mut positions, DVec3::ZERO);

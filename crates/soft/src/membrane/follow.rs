@@ -129,7 +129,10 @@ impl Membrane {
                     let n = node.slot();
                     self.live[n] = false;
                     self.stress[n] = 0.0;
-                    nodes.velocity[n] = DVec3::ZERO;
+                    // Somebody else may have taken its place since, who keeps the velocity it was made with.
+                    if !self.sheet.has_node(self.sheet.node_at(n)) {
+                        nodes.velocity[n] = DVec3::ZERO;
+                    }
                 }
             }
         }
@@ -171,5 +174,59 @@ impl Membrane {
         }
         self.tighten(&event.nodes);
         self.event = event;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::MembraneParts;
+    use super::*;
+    use trocar_mesh::primitive::HexagonalShape;
+    use trocar_mesh::sheet::{Refusal, Sheet};
+
+    #[test]
+    fn momentum_outlives_a_collapse_and_a_split_in_one_transaction() {
+        let sheet = Sheet::new(&HexagonalShape::STANDARD.surface().unwrap()).unwrap();
+        let material = Material::Sheet {
+            density: 0.5,
+            stiffness: 20.0,
+            poisson: 0.3,
+        };
+        let mut membrane = Membrane::new(MembraneParts::new(sheet, material)).unwrap();
+        let mut nodes = membrane.rest();
+        let velocity = DVec3::new(0.1, -0.2, 0.3);
+        nodes.velocity.fill(velocity);
+        let momentum = |membrane: &Membrane, nodes: &Nodes| {
+            let live = membrane.sheet.nodes();
+            live.fold(DVec3::ZERO, |sum, n| {
+                sum + nodes.velocity[n.slot()] * membrane.mass_node(n).mass
+            })
+        };
+        let before = momentum(&membrane, &nodes);
+        let Membrane { sheet, event, .. } = &mut membrane;
+        let inner = |sheet: &Sheet, n: NodeId| sheet.kind(n) == Some(Kind::Inner);
+        let (gone, made) = sheet
+            .edit(event, |edit| {
+                let sheet = edit.sheet();
+                let whole = sheet.edges().find(|e| {
+                    let ends = sheet.ends(*e);
+                    ends.iter().all(|n| inner(sheet, *n))
+                });
+                let [gone, into] = sheet.ends(whole.ok_or(Refusal::OutOfRange)?);
+                edit.collapse(gone, into)?;
+                let sheet = edit.sheet();
+                let long = sheet.edges().last().ok_or(Refusal::OutOfRange)?;
+                Ok::<_, Refusal>((gone, edit.split_edge(long, 0.5)?))
+            })
+            .unwrap();
+        // The new node is in the place of the one that is gone: else this would show nothing.
+        assert_eq!(gone.slot(), made.slot());
+        membrane.follow(&mut nodes);
+        let after = momentum(&membrane, &nodes);
+        assert!(
+            (after - before).length() < 1e-12 * before.length(),
+            "{before} {after}"
+        );
+        assert!((nodes.velocity[made.slot()] - velocity).length() < 1e-12);
     }
 }

@@ -86,6 +86,8 @@ pub struct Membrane {
     bends: Bends,
     homing: Homing,
     fixed: Vec<bool>,
+    /// The fixed nodes, and those that could not tear when they were to.
+    spared: Vec<bool>,
     live: Vec<bool>,
     kinds: Vec<Kind>,
     headings: Vec<Option<NodeId>>,
@@ -143,6 +145,7 @@ impl Membrane {
                 left: vec![1.0; count],
             },
             fixed: (0..count).map(|n| fixed.contains(&n)).collect(),
+            spared: Vec::new(),
             live: vec![true; count],
             kinds: sheet.nodes().filter_map(|n| sheet.kind(n)).collect(),
             headings: Vec::new(),

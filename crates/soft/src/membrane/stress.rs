@@ -141,26 +141,48 @@ impl Membrane {
 
     /// Searches the node that fails and tears there (W90): at most one step of one tear (W113). None if nothing fails.
     ///
-    /// [`Membrane::event`] then says what became of the sheet. A refused step is no harm: the next one may go.
+    /// [`Membrane::event`] then says what became of the sheet. A step that is refused, or that leaves all as it is, is no harm: the node that
+    /// fails next has its turn, so that one that never can does not keep the others from tearing. If none can, what became of the first one
+    /// is returned.
     pub fn tear(&mut self, nodes: &mut Nodes) -> Result<Option<Growth>, Refusal> {
-        let Some((node, length, aim)) = self.failing(nodes) else {
-            return Ok(None);
-        };
-        self.tear_at(nodes, node, length, aim).map(Some)
+        // Nobody is told twice what the last tear did.
+        self.event.clear();
+        let mut spared = std::mem::take(&mut self.spared);
+        spared.clone_from(&self.fixed);
+        let mut first = None;
+        let mut found = self.failing(nodes);
+        while let Some((node, length, aim)) = found {
+            let growth = self.tear_at(nodes, node, length, aim);
+            let idle = growth.is_err() || self.event.is_empty();
+            if !idle {
+                first = Some(growth);
+                break;
+            }
+            first.get_or_insert(growth);
+            spared[node.slot()] = true;
+            found = self.worst(nodes, &spared);
+        }
+        self.spared = spared;
+        first.transpose()
     }
 
     /// The node that fails, how far the tear goes if it is a tip (m), and which way.
     pub fn failing(&mut self, nodes: &Nodes) -> Option<(NodeId, f64, Aim)> {
-        let settings = self.tearing?;
+        self.tearing?;
         self.measure_stress(nodes);
+        self.worst(nodes, &self.fixed)
+    }
+
+    /// [`failing`](Self::failing), without those that are spared, by the stress as last measured.
+    fn worst(&self, nodes: &Nodes, spared: &[bool]) -> Option<(NodeId, f64, Aim)> {
+        let settings = self.tearing?;
         let Self {
             sheet,
             stress,
             kinds,
-            fixed,
             ..
         } = self;
-        let node = search(sheet, stress, kinds, fixed, &settings.thresholds)?;
+        let node = search(sheet, stress, kinds, spared, &settings.thresholds)?;
         let aim = match self.measure {
             Measure::Printed | Measure::Pulled => Aim::Strain,
             Measure::Local | Measure::Tension { .. } => self.across(nodes, node),
@@ -176,12 +198,14 @@ impl Membrane {
         length: f64,
         aim: Aim,
     ) -> Result<Growth, Refusal> {
+        self.event.clear();
         let settings = self.tearing.ok_or(Refusal::OutOfRange)?;
         let mut tear = Tear {
             sheet: &mut self.sheet,
             positions: &nodes.position,
             headings: &mut self.headings,
             lengths: settings.lengths,
+            spared: &self.fixed,
         };
         let growth = tear.call(&mut self.event, settings.algorithm, node, length, aim)?;
         self.follow(nodes);

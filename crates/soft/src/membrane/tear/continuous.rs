@@ -3,7 +3,7 @@
 
 use super::direction::ray;
 use super::ends::end_if_near;
-use super::{Aim, Growth, Lengths, Tear};
+use super::{Aim, Growth, Lengths, Tear, is_spared};
 use glam::DVec3;
 use trocar_mesh::sheet::{Edit, Event, Kind, NodeId, Refusal, Sheet};
 
@@ -25,7 +25,7 @@ impl Tear<'_> {
         aim: Aim,
     ) -> Result<Growth, Refusal> {
         let found = ray(self.sheet, self.positions, tip, aim).ok_or(Refusal::OutOfRange)?;
-        let lengths = self.lengths;
+        let (lengths, spared) = (self.lengths, self.spared);
         self.sheet.edit(event, |edit| {
             let here = edit.sheet().rest(tip);
             let way = found.point - here;
@@ -52,7 +52,7 @@ impl Tear<'_> {
             if end_if_near(edit, tip, way, lengths.near)? {
                 return Ok(Growth::Ended);
             }
-            let tidied = tidy(edit, tip, way, &lengths)?;
+            let tidied = tidy(edit, tip, way, &lengths, spared)?;
             if tidied == Growth::Ended {
                 return Ok(Growth::Ended);
             }
@@ -71,11 +71,12 @@ fn tidy(
     tip: NodeId,
     way: DVec3,
     lengths: &Lengths,
+    spared: &[bool],
 ) -> Result<Growth, Refusal> {
     for _ in 0..ROUNDS {
         let mut changed = false;
         // Nodes too close become the tip (W101).
-        while let Some(close) = close_to(edit.sheet(), tip, lengths.near) {
+        while let Some(close) = close_to(edit.sheet(), tip, lengths.near, spared) {
             if edit.collapse(close, tip).is_err() {
                 break;
             }
@@ -93,11 +94,12 @@ fn tidy(
     Ok(Growth::Held)
 }
 
-fn close_to(sheet: &Sheet, tip: NodeId, near: f64) -> Option<NodeId> {
+fn close_to(sheet: &Sheet, tip: NodeId, near: f64, spared: &[bool]) -> Option<NodeId> {
     let here = sheet.rest(tip);
     sheet
         .fan(tip)
         .flat_map(|(_, b, c)| [b, c])
+        .filter(|n| !is_spared(spared, *n))
         .find(|n| sheet.rest(*n).distance(here) < near && sheet.kind(*n) == Some(Kind::Inner))
 }
 

@@ -1,13 +1,17 @@
 //! How tears start and end (W106–W111).
 
 use super::direction::{Ray, ray};
-use super::{Aim, Growth, Tear};
+use super::{Aim, Growth, Tear, is_spared};
 use glam::DVec3;
 use trocar_mesh::sheet::{Edit, Event, Kind, NodeId, Refusal};
 
 /// Puts a node where a ray leaves its triangle: the nearer end of that side is snapped there, or the other one, or, where neither
 /// may move, the side is split. The edge from the ray's start to that node then runs along the ray.
-pub(super) fn snap_onto(edit: &mut Edit<'_>, ray: &Ray) -> Result<NodeId, Refusal> {
+pub(super) fn snap_onto(
+    edit: &mut Edit<'_>,
+    ray: &Ray,
+    spared: &[bool],
+) -> Result<NodeId, Refusal> {
     let [b, c] = ray.side;
     let nearer = if ray.part <= 0.5 { [b, c] } else { [c, b] };
     for (k, node) in nearer.into_iter().enumerate() {
@@ -17,7 +21,8 @@ pub(super) fn snap_onto(edit: &mut Edit<'_>, ray: &Ray) -> Result<NodeId, Refusa
             return Ok(node);
         }
         // The farther one is only worth it when the ray runs about the middle.
-        if sheet.kind(node) != Some(Kind::Inner) || (k == 1 && away > 0.6) {
+        let stays = sheet.kind(node) != Some(Kind::Inner) || is_spared(spared, node);
+        if stays || (k == 1 && away > 0.6) {
             continue;
         }
         let corners = sheet.corners(ray.triangle);
@@ -58,8 +63,9 @@ impl Tear<'_> {
         aim: Aim,
     ) -> Result<Growth, Refusal> {
         let found = ray(self.sheet, self.positions, node, aim).ok_or(Refusal::OutOfRange)?;
+        let spared = self.spared;
         self.sheet.edit(event, |edit| {
-            let far = snap_onto(edit, &found)?;
+            let far = snap_onto(edit, &found, spared)?;
             let edge = edit.sheet().edge_between(node, far)?;
             edit.open(edge)
         })?;

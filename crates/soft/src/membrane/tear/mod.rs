@@ -41,6 +41,13 @@ pub struct Tear<'a> {
     pub headings: &'a mut Vec<Option<NodeId>>,
     /// Lengths to go by.
     pub lengths: Lengths,
+    /// Nodes, by place, that the tear leaves where they are, because something holds them; none beyond its end.
+    pub spared: &'a [bool],
+}
+
+/// Whether a node is one of those that are left where they are.
+fn is_spared(spared: &[bool], node: NodeId) -> bool {
+    spared.get(node.slot()).copied().unwrap_or(false)
 }
 
 impl Tear<'_> {

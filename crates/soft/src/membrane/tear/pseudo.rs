@@ -19,8 +19,9 @@ impl Tear<'_> {
             Some(far) => self.sheet.edit(event, |edit| pull(edit, tip, far, length)),
             None => {
                 let found = ray(self.sheet, self.positions, tip, aim).ok_or(Refusal::OutOfRange)?;
+                let spared = self.spared;
                 self.sheet.edit(event, |edit| {
-                    let far = snap_onto(edit, &found)?;
+                    let far = snap_onto(edit, &found, spared)?;
                     unzip(edit, tip, far, length)
                 })
             }
