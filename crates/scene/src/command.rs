@@ -11,6 +11,9 @@ use glam::DVec3;
 use std::ops::Range;
 use trocar_dynamics::Anchor;
 
+/// A sum of steps misses a round number by rounding; this much earlier counts as in time, s.
+pub(crate) const EARLY: f64 = 1e-9;
+
 /// Something that is done at a set time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Command {
@@ -92,8 +95,6 @@ pub(crate) fn commands(
 impl Simulation {
     /// Times that belong to a step of `dt` s from now.
     fn window(&self, dt: f64) -> Range<f64> {
-        // A sum of steps misses a round number by rounding; this much earlier counts as in time.
-        const EARLY: f64 = 1e-9;
         self.state.time - EARLY..self.state.time + dt - EARLY
     }
 

@@ -4,7 +4,7 @@ use crate::Simulation;
 use glam::{DQuat, DVec3};
 use trocar_dynamics::{Field, Integrator, Local, Lock, Matter, MatterId, Nodes};
 use trocar_math::Bounds;
-use trocar_soft::{Element, Net, NodeFlags, element};
+use trocar_soft::{Element, Net, NodeFlags, element, global::End};
 
 /// Which insights are wanted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -121,7 +121,7 @@ pub struct Search {
 }
 
 /// What goes on inside. Only what was asked for is filled; its memory is used again.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default)]
 pub struct Insight {
     /// Nodes of all tissues.
     pub nodes: Vec<NodeInsight>,
@@ -129,7 +129,7 @@ pub struct Insight {
     pub elements: Vec<ElementInsight>,
     /// Contacts of the last substep.
     pub contacts: Vec<ContactInsight>,
-    /// Position of a node (m) and the force of its matter on it (N) in the last substep.
+    /// Position of a node (m) and the force on it (N): of its matter, elements, commands and the nodes that copy it, not of contacts and ties.
     pub forces: Vec<(DVec3, DVec3)>,
     /// Both ends of every tie, hold and pull, m.
     pub anchors: Vec<(DVec3, DVec3)>,
@@ -141,36 +141,108 @@ pub struct Insight {
     pub boxes: Vec<BoxInsight>,
     /// What that search did, if boxes are wanted.
     pub search: Search,
+    /// Memory for forces that are worked out anew.
+    gathered: Gathered,
+}
+
+/// Forces worked out anew, of the matter that needs it. Everything is in the place that its matter has in the state.
+#[derive(Clone, Debug, Default)]
+struct Gathered {
+    /// Empty where nobody ever needed it.
+    nodes: Vec<Nodes>,
+    need: Vec<Need>,
+}
+
+/// For what a matter is needed when forces are worked out anew.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Need {
+    /// For nothing.
+    Nothing,
+    /// An element leads to it: where it is.
+    Place,
+    /// It hands forces on to others, or its own are asked for: all that acts on it.
+    Forces,
 }
 
 impl Simulation {
-    /// Forces on the nodes of tissues whose schemes keep something else where forces are: those with two stages the sum of both, others what impulses
-    /// are reckoned with. They are worked out from where everything is now; what ties, contacts and the mouse add is not among them.
-    fn real_forces(&self) -> Vec<(usize, Vec<DVec3>)> {
-        let other = |m: &usize| {
-            let net = self.model.net(MatterId(*m as u32));
-            net.is_some_and(|net| net.masses().integrator() != Integrator::Mesd)
-        };
-        let concerned: Vec<usize> = (0..self.state.nodes.len()).filter(other).collect();
-        if concerned.is_empty() {
-            return Vec::new();
+    /// True of tissues whose schemes keep something else where forces are: those with two stages the sum of both, others what impulses
+    /// are reckoned with.
+    fn hides_forces(&self, m: usize) -> bool {
+        let net = self.model.net(MatterId(m as u32));
+        net.is_some_and(|net| net.masses().integrator() != Integrator::Mesd)
+    }
+
+    /// Forces on the nodes of tissues that hide them, from where everything is now: all that a substep gathers. What ties, contacts and
+    /// the mouse add are impulses, and not among them.
+    fn gather_forces(&self, gathered: &mut Gathered) {
+        let (count, model) = (self.state.nodes.len(), &self.model);
+        let Gathered { nodes, need } = gathered;
+        need.clear();
+        need.extend((0..count).map(|m| match self.hides_forces(m) {
+            true => Need::Forces,
+            false => Need::Nothing,
+        }));
+        if !need.contains(&Need::Forces) {
+            return;
         }
+        // A master feels what its slaves feel, whatever their scheme; those may be masters of others.
+        let feels = |need: &[Need], m: MatterId| need[m.index()] == Need::Forces;
+        let mut grown = true;
+        while grown {
+            grown = false;
+            for hyper in &model.hypers {
+                if feels(need, hyper.master.0) && !feels(need, hyper.slave.0) {
+                    need[hyper.slave.0.index()] = Need::Forces;
+                    grown = true;
+                }
+            }
+        }
+        let matter = |end: &End| match end {
+            End::On(anchor) => Some(anchor.matter),
+            End::At(_) => None,
+        };
+        let pulls = |need: &[Need], ends: &[End; 2]| {
+            let mut on = ends.iter().filter_map(matter);
+            on.any(|m| feels(need, m))
+        };
+        for global in &model.globals {
+            if !pulls(need, &global.ends) {
+                continue;
+            }
+            for m in global.ends.iter().filter_map(matter) {
+                need[m.index()] = need[m.index()].max(Need::Place);
+            }
+        }
+        nodes.resize_with(count, Nodes::default);
         let field = Field {
             time: self.state.time,
-            gravity: self.model.gravity,
+            gravity: model.gravity,
         };
-        let mut nodes = self.state.nodes.clone();
-        for m in &concerned {
-            self.model.matters[*m].force(&mut nodes[*m], &field);
+        for (m, need) in need.iter().enumerate() {
+            if *need == Need::Nothing {
+                continue;
+            }
+            let share = &mut nodes[m];
+            share.copy_from(&self.state.nodes[m]);
+            if *need == Need::Forces {
+                model.matters[m].force(share, &field);
+                let id = MatterId(m as u32);
+                if self.groups.iter().any(|g| g.is_frozen(id)) {
+                    share.force.fill(DVec3::ZERO);
+                }
+            }
         }
+        // In the order of the substep: slaves hand on what elements and commands do to them.
         let sight = self.sight();
-        for global in &self.model.globals {
-            global.apply(&sight, &mut nodes, field.time);
+        for global in model.globals.iter().filter(|g| pulls(need, &g.ends)) {
+            global.apply(&sight, nodes, field.time);
         }
-        let taken = concerned.into_iter();
-        taken
-            .map(|m| (m, std::mem::take(&mut nodes[m].force)))
-            .collect()
+        for (anchor, force) in self.pushes.iter().filter(|p| feels(need, p.0.matter)) {
+            sight.pull(&End::On(*anchor), nodes, *force);
+        }
+        for hyper in model.hypers.iter().filter(|h| feels(need, h.master.0)) {
+            hyper.give_back(nodes, sight.slot);
+        }
     }
 
     /// Fills `out` with what is wanted and empties the rest.
@@ -252,16 +324,16 @@ impl Simulation {
                 group.see_search(out);
             }
         }
-        let real = if wanted.forces {
-            self.real_forces()
-        } else {
-            Vec::new()
-        };
+        if wanted.forces {
+            self.gather_forces(&mut out.gathered);
+        }
         for m in self.model.prescribed()..self.state.nodes.len() {
             let nodes = &self.state.nodes[m];
             if wanted.forces {
-                let forces = real.iter().find(|r| r.0 == m);
-                let forces = forces.map_or(&nodes.force, |r| &r.1);
+                let forces = match self.hides_forces(m) {
+                    true => &out.gathered.nodes[m].force,
+                    false => &nodes.force,
+                };
                 let pairs = nodes.position.iter().zip(forces);
                 out.forces.extend(pairs.map(|(at, force)| (*at, *force)));
             }

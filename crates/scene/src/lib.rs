@@ -14,6 +14,7 @@ pub mod group;
 mod hash;
 pub mod insight;
 pub mod load;
+mod pace;
 pub mod parameter;
 pub mod pick;
 pub mod player;

@@ -1,7 +1,9 @@
 //! Plays a recording back and forth.
 
 use crate::{
-    Input, Scene, SceneError, Simulation, StepReport, recording::Recording, simulation::usable_step,
+    Input, Scene, SceneError, Simulation, StepReport,
+    pace::{Moment, Pace},
+    recording::Recording,
 };
 
 /// Simulated time between keyframes at first, s.
@@ -26,8 +28,8 @@ pub struct Player {
     cursor: Cursor,
     /// First step of each block, and the recording's end.
     starts: Vec<usize>,
-    /// Simulated time at the start of each block and at the end, s.
-    times: Vec<f64>,
+    /// The start of each block, and the end.
+    moments: Vec<Moment>,
     position: usize,
     keyframes: Vec<Keyframe>,
     /// Simulated time between keyframes, s; grows when memory runs out.
@@ -35,8 +37,7 @@ pub struct Player {
     /// Bytes that keyframes take, and may take.
     memory: usize,
     budget: usize,
-    /// The scene's own step and its longest, s.
-    step_limits: (f64, f64),
+    pace: Pace,
     differs: Option<u64>,
 }
 
@@ -55,29 +56,29 @@ impl Player {
     pub fn new(recording: Recording, threads: usize) -> Result<Self, SceneError> {
         let scene = Scene::from_bundle(&recording.scene)?;
         let simulation = Simulation::new(&scene, threads)?;
-        let step_limits = (simulation.model().step, simulation.model().longest_step());
-        let (mut starts, mut times) = (vec![0], vec![0.0]);
-        let (mut step, mut time) = (0, 0.0);
+        let pace = Pace::new(&simulation);
+        let (mut step, mut moment) = (0, pace.start());
+        let (mut starts, mut moments) = (vec![step], vec![moment]);
         for block in &recording.blocks {
             step += block.steps();
             for (input, count) in &block.inputs {
-                time += taken(input.dt, step_limits) * f64::from(*count);
+                moment = pace.after(moment, input, *count as usize);
             }
             starts.push(step);
-            times.push(time);
+            moments.push(moment);
         }
         Ok(Self {
             recording,
             simulation,
             cursor: Cursor::default(),
             starts,
-            times,
+            moments,
             position: 0,
             keyframes: Vec::new(),
             spacing: KEYFRAME_SECONDS,
             memory: 0,
             budget: KEYFRAME_MEMORY,
-            step_limits,
+            pace,
             differs: None,
         })
     }
@@ -99,7 +100,7 @@ impl Player {
 
     /// How long the operation took, s of simulated time.
     pub fn duration(&self) -> f64 {
-        self.times.last().copied().unwrap_or(0.0)
+        self.moments.last().map_or(0.0, |m| m.time)
     }
 
     /// How many steps have been played: 0 at the start.
@@ -116,17 +117,17 @@ impl Player {
     pub fn time_of(&self, step: usize) -> f64 {
         let step = step.min(self.steps());
         let block = self.starts.partition_point(|s| *s <= step).max(1) - 1;
-        let (mut time, mut left) = (self.times[block], step - self.starts[block]);
+        let (mut moment, mut left) = (self.moments[block], step - self.starts[block]);
         let inputs = self.recording.blocks.get(block).map(|b| &b.inputs);
         for (input, times) in inputs.into_iter().flatten() {
             let count = left.min(*times as usize);
-            time += taken(input.dt, self.step_limits) * count as f64;
+            moment = self.pace.after(moment, input, count);
             left -= count;
             if left == 0 {
                 break;
             }
         }
-        time
+        moment.time
     }
 
     /// The number of steps after which `time` (s) has passed.
@@ -270,11 +271,6 @@ impl Player {
         let block = self.recording.blocks.get(cursor.block)?;
         block.inputs.get(cursor.input).map(|i| &i.0)
     }
-}
-
-/// How long a step is that was asked to take `dt` seconds.
-fn taken(dt: f64, (usual, longest): (f64, f64)) -> f64 {
-    usable_step(dt, usual).min(longest)
 }
 
 #[cfg(test)]

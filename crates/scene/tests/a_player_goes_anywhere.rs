@@ -187,3 +187,59 @@ fn a_recording_that_was_tampered_with_is_found_out_and_still_played() {
     recording.scene.files[0].1 = b"trocar = 1\n[world]\nstep = 7\n".to_vec();
     assert!(Player::new(recording, 1).is_err());
 }
+
+#[test]
+fn times_know_of_slow_motion_and_of_steps_that_commands_cut() {
+    let text = r#"trocar = 1
+[world]
+step = 0.002
+slow_motion = 0.8
+[[sheet]]
+name = "sheet"
+origin = [0, 0, 0]
+u = [0.05, 0, 0]
+v = [0, 0, 0.05]
+rows = 4
+columns = 4
+fixed = [{ ring = 0 }]
+material = { mass = 0.001, damping = 0.05, stiffness = 20 }
+[[command]]
+at = 0.1
+set = [{ of = "sheet", what = "damping", to = 0.1 }]
+[[command]]
+at = 0.2039
+set = [{ of = "world", what = "slow motion", to = 1.0 }]
+[[command]]
+at = 0.205
+set = [{ of = "sheet", what = "damping", to = 0.05 }]
+"#;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("slow.rec");
+    let scene = Scene::from_text("test.toml", text).unwrap();
+    let mut simulation = built(text);
+    let list = simulation.parameters();
+    let slow = list.iter().position(|p| p.name == "slow motion").unwrap() as u32;
+    let mut writer = Writer::create(&path, &scene, &[]).unwrap();
+    let (mut times, mut cut) = (vec![0.0], 0);
+    for k in 0..200 {
+        let mut input = simulation.idle_input();
+        input.dt = 0.005;
+        if k == 120 {
+            let (parameter, value) = (slow, 0.5);
+            input.changes.push(Change { parameter, value });
+        }
+        simulation.step(&input);
+        writer.step(&input, &simulation).unwrap();
+        let time = simulation.state().time;
+        cut += usize::from(((time - times[k]) - 0.002).abs() < 1e-12);
+        times.push(time);
+    }
+    writer.finish().unwrap();
+    assert!(cut >= 3, "commands cut {cut} steps");
+    let player = Player::new(Recording::read(&path).unwrap(), 1).unwrap();
+    assert!((player.duration() - times[200]).abs() < 1e-9);
+    for (step, time) in times.iter().enumerate() {
+        assert!((player.time_of(step) - time).abs() < 1e-9, "{step}");
+        assert_eq!(player.step_at(*time), step);
+    }
+}

@@ -242,3 +242,63 @@ material = { mass = 0.001, damping = 0.05, stiffness = 6, integrator = "SCHEME" 
         }
     }
 }
+
+#[test]
+fn forces_shown_know_of_couples_elements_and_commands() {
+    // A sheet of any scheme that carries one of any other by its lower edge and is drawn aside by an element and a command. What acts on its free nodes
+    // sums to nothing once it hangs still, and what the other hangs on feels its weight.
+    let text = r#"trocar = 1
+[[sheet]]
+name = "upper"
+origin = [0, 0, 0]
+u = [0.04, 0, 0]
+v = [0, -0.04, 0]
+rows = 4
+columns = 4
+fixed = [{ ring = 0 }]
+material = { mass = 0.001, damping = 0.05, stiffness = 20, integrator = "UPPER" }
+[[sheet]]
+name = "lower"
+origin = [0, -0.04, 0]
+u = [0.04, 0, 0]
+v = [0, -0.04, 0]
+rows = 4
+columns = 4
+material = { mass = 0.001, damping = 0.05, stiffness = 20, integrator = "LOWER" }
+[[couple]]
+master = { tissue = "upper", nodes = [12, 13, 14, 15] }
+slave = { tissue = "lower", nodes = [0, 1, 2, 3] }
+[[element]]
+a = { tissue = "upper", node = 7 }
+b = { world = [0.1, -0.02, 0] }
+answer = { stiffness = 1 }
+shorten = 0.3
+[[command]]
+at = 0.0
+push = [-0.02, 0, 0]
+on = { tissue = "lower", node = 8 }
+until = 1000.0
+"#;
+    let schemes = ["mesd", "weighted", "euler", "heun", "quasi_dynamic"];
+    for (i, upper) in schemes.iter().enumerate() {
+        let lower = schemes[(i + 2) % schemes.len()];
+        let mut simulation = built(&text.replace("UPPER", upper).replace("LOWER", lower));
+        let input = simulation.idle_input();
+        for _ in 0..20_000 {
+            simulation.step(&input);
+        }
+        let mut insight = Insight::default();
+        simulation.insight(ALL, &mut insight);
+        assert_eq!(insight.forces.len(), 32);
+        let forces: Vec<DVec3> = insight.forces.iter().map(|f| f.1).collect();
+        for force in forces[4..16].iter().chain(&forces[20..]) {
+            assert!(force.length() < 1e-5, "{upper} over {lower}: {force}");
+        }
+        let hung: DVec3 = forces[16..20].iter().sum();
+        let load = DVec3::new(-0.02, -16.0 * 0.001 * 9.81, 0.0);
+        assert!(
+            (hung - load).length() < 1e-5,
+            "{upper} over {lower}: {hung}"
+        );
+    }
+}

@@ -442,6 +442,8 @@ struct Found {
     /// How many cells nodes came from where they were built: of nets without fathers, and with.
     largest: [f64; 2],
     carried: usize,
+    /// With fathers, and linear memory in proportion to mass: how many, and how many of them are refused.
+    even: [usize; 2],
     tied: usize,
     refused: usize,
     lively: usize,
@@ -465,9 +467,13 @@ fn sweep(seeds: std::ops::Range<u64>) {
         let (bound, refused) = promised(&net, &globals);
         let father = net.masses().frames();
         found.carried += father;
+        let lively = stability::is_lively(&net);
+        let even = usize::from(father > 0 && !lively);
+        found.even[0] += even;
         found.tied += usize::from(!globals.is_empty());
         if refused {
             found.refused += 1;
+            found.even[1] += even;
             let short = 0.05 * (mass / stiff).sqrt();
             let growth = spectral_radius(&net, &globals, short);
             // A tenth of a millionth is a hundred times more than the differences err by.
@@ -481,7 +487,6 @@ fn sweep(seeds: std::ops::Range<u64>) {
             continue;
         }
         // What may feed on its own motion far from rest is told so, and is only promised to stay near.
-        let lively = stability::is_lively(&net);
         found.lively += usize::from(lively);
         let part = if lively { 0.02 } else { 0.2 };
         let stir = Stir {
@@ -511,6 +516,11 @@ fn sweep(seeds: std::ops::Range<u64>) {
         found.wronged
     );
     assert!(found.carried > 50 && found.tied > 50, "{found:?}");
+    // A bound that refused whatever is difficult would pass all of the above.
+    assert!(found.refused < 25, "{found:?}");
+    // Of those whose memory goes with their mass few are refused, so that the rest says something about them.
+    let [even, of_these] = found.even;
+    assert!(even > 30 && 5 * of_these < even, "{found:?}");
 }
 
 #[test]

@@ -1,0 +1,97 @@
+//! How simulated time passes in a recording, reckoned without simulating it.
+
+use crate::{Input, Simulation, command::EARLY, simulation::usable_step};
+use std::ops::RangeInclusive;
+
+/// What decides how long the steps of a scene are. Only what a change of a material does to the longest step is not known: that takes a simulation.
+pub(crate) struct Pace {
+    /// The scene's own step and its longest, s.
+    usual: f64,
+    longest: f64,
+    /// At the start.
+    slow_motion: f64,
+    /// The parameter that changes it, and what it takes.
+    slowness: Option<(u32, RangeInclusive<f64>)>,
+    /// When commands set parameters, s, in order, and to what they set slow motion.
+    sets: Vec<(f64, Option<f64>)>,
+}
+
+/// A moment of a recording.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Moment {
+    /// Simulated time, s.
+    pub time: f64,
+    slow_motion: f64,
+    /// How many of the commands that set something have been done.
+    done: usize,
+}
+
+impl Pace {
+    /// Of a simulation at its start.
+    pub fn new(simulation: &Simulation) -> Self {
+        let model = simulation.model();
+        let mut listed = simulation.parameters().iter().enumerate();
+        let found = listed.find(|(_, p)| p.group == "world" && p.name == "slow motion");
+        let slowness = found.map(|(k, p)| (k as u32, p.least..=p.greatest));
+        let index = slowness.as_ref().map(|s| s.0);
+        let sets = simulation.commands.iter().filter(|c| !c.set.is_empty());
+        let sets = sets.map(|command| {
+            let mut slow = command.set.iter().rev();
+            let slow = slow.find(|change| Some(change.parameter) == index);
+            (command.at, slow.map(|change| change.value))
+        });
+        Self {
+            usual: model.step,
+            longest: model.longest_step(),
+            slow_motion: model.slow_motion,
+            sets: sets.collect(),
+            slowness,
+        }
+    }
+
+    /// The start.
+    pub fn start(&self) -> Moment {
+        Moment {
+            time: 0.0,
+            slow_motion: self.slow_motion,
+            done: 0,
+        }
+    }
+
+    /// The moment `count` steps with the same input after `moment`.
+    pub fn after(&self, mut moment: Moment, input: &Input, count: usize) -> Moment {
+        let mut left = count;
+        while left > 0 {
+            for change in &input.changes {
+                if let Some((index, range)) = &self.slowness
+                    && *index == change.parameter
+                    && range.contains(&change.value)
+                {
+                    moment.slow_motion = change.value;
+                }
+            }
+            let wall = usable_step(input.dt, self.usual);
+            let step = (wall * moment.slow_motion).min(self.longest);
+            // Steps before the one in which the next command falls.
+            let before = self.sets.get(moment.done).map_or(left, |(at, _)| {
+                let whole = (at - moment.time + EARLY) / step;
+                (whole.max(0.0) as usize).min(left)
+            });
+            moment.time += step * before as f64;
+            left -= before;
+            if left == 0 {
+                break;
+            }
+            // That one is cut to the scene's own step; should the command fall after its end, so is the next.
+            moment.time += step.min(self.usual);
+            left -= 1;
+            while let Some((at, slow)) = self.sets.get(moment.done)
+                && *at < moment.time - EARLY
+            {
+                moment.slow_motion = slow.unwrap_or(moment.slow_motion);
+                moment.done += 1;
+            }
+        }
+        moment
+    }
+}
