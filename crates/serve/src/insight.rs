@@ -134,45 +134,44 @@ mod tests {
     };
 
     fn sample() -> Vec<u8> {
-        let insight = Insight {
-            nodes: vec![
-                NodeInsight {
-                    position: DVec3::X,
-                    state: NodeState::Free,
-                },
-                NodeInsight {
-                    position: DVec3::Y,
-                    state: NodeState::Centre,
-                },
-            ],
-            elements: vec![ElementInsight {
-                a: DVec3::X,
-                b: DVec3::Z,
-                force: -2.0,
-            }],
-            contacts: vec![ContactInsight {
-                friction: DVec3::ZERO,
-                point: DVec3::X,
-                normal: DVec3::Y,
-                force: f64::INFINITY,
-                depth: 0.5,
-            }],
-            forces: vec![(DVec3::X, DVec3::Y)],
-            anchors: vec![(DVec3::Y, DVec3::Z); 2],
-            frames: vec![(DVec3::Z, DQuat::IDENTITY)],
-            normals: vec![(DVec3::X, DVec3::Z)],
-            boxes: vec![BoxInsight {
-                low: DVec3::ZERO,
-                high: DVec3::ONE,
-                is_near: true,
-            }],
-            search: Search {
-                probes: 1,
-                boxes: 2,
-                pairs: 3,
-                body_pairs: 4,
-                contacts: 5,
+        let mut insight = Insight::default();
+        insight.nodes = vec![
+            NodeInsight {
+                position: DVec3::X,
+                state: NodeState::Free,
             },
+            NodeInsight {
+                position: DVec3::Y,
+                state: NodeState::Centre,
+            },
+        ];
+        insight.elements = vec![ElementInsight {
+            a: DVec3::X,
+            b: DVec3::Z,
+            force: -2.0,
+        }];
+        insight.contacts = vec![ContactInsight {
+            friction: DVec3::ZERO,
+            point: DVec3::X,
+            normal: DVec3::Y,
+            force: f64::INFINITY,
+            depth: 0.5,
+        }];
+        insight.forces = vec![(DVec3::X, DVec3::Y)];
+        insight.anchors = vec![(DVec3::Y, DVec3::Z); 2];
+        insight.frames = vec![(DVec3::Z, DQuat::IDENTITY)];
+        insight.normals = vec![(DVec3::X, DVec3::Z)];
+        insight.boxes = vec![BoxInsight {
+            low: DVec3::ZERO,
+            high: DVec3::ONE,
+            is_near: true,
+        }];
+        insight.search = Search {
+            probes: 1,
+            boxes: 2,
+            pairs: 3,
+            body_pairs: 4,
+            contacts: 5,
         };
         let mut bytes = vec![1; 3];
         encode(&mut bytes, 9, &insight);
