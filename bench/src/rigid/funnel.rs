@@ -16,6 +16,9 @@ const OUTLET: [f64; 2] = [0.5, 1.2];
 /// How steep the funnel is, rad.
 const SLOPE: f64 = 50.0 * std::f64::consts::PI / 180.0;
 
+/// Coefficient of friction with which all boxes get through, and one with which they may wedge and form an arch.
+const FRICTION: [f64; 2] = [0.3, 0.5];
+
 /// What we want of a second core.
 const SPEEDUP: f64 = 1.5;
 
@@ -23,36 +26,47 @@ const SPEEDUP: f64 = 1.5;
 pub fn funnel(effort: Effort) -> Result<Vec<Row>> {
     let mut rows = Vec::new();
     let patience = Duration::from_secs(effort.repeats(240, 45) as u64);
-    for sleep in [true, false] {
-        let plan = plan(sleep);
+    for (case, sleep, friction) in [
+        ("rigid/funnel, with sleep", true, FRICTION[0]),
+        ("rigid/funnel, without sleep", false, FRICTION[0]),
+        (
+            "rigid/funnel that may jam, without sleep",
+            false,
+            FRICTION[1],
+        ),
+    ] {
+        let plan = plan(sleep, friction);
         let steps = (8.0 / plan.step).round() as usize;
         let whos = [Who::Ours(1), Who::Ours(2), Who::Rapier];
         let mut piles = whos
             .map(|w| Pile::new(w, &plan))
             .into_iter()
             .collect::<Result<Vec<_>>>()?;
-        let asleep = if sleep { "with sleep" } else { "without sleep" };
-        race(
-            &format!("rigid/funnel {asleep}"),
-            &mut piles,
-            steps,
-            patience,
-        );
-        rows.extend(compare(&format!("rigid/funnel, {asleep}"), &piles, steps));
-        let inside = |pile: &Pile| {
-            let boxes = &pile.moments[..1000];
-            boxes
-                .iter()
-                .filter(|m| m.pose.position.y < -0.2 || m.pose.position.abs().max_element() > 4.0)
-                .count()
-        };
+        race(case, &mut piles, steps, patience);
+        rows.extend(compare(case, &piles, steps));
         for pile in &piles {
-            let case = format!("rigid/funnel, {asleep}");
-            let metric = format!("{}: boxes lost", pile.who.name());
-            rows.push(Row::single(&case, &metric, inside(pile) as f64, ""));
+            let name = pile.who.name();
+            for (what, count) in [
+                ("boxes through", count(pile, |p| p.y < OUTLET[1])),
+                ("boxes lost", count(pile, is_lost)),
+            ] {
+                let metric = format!("{name}: {what}");
+                rows.push(Row::single(case, &metric, count as f64, ""));
+            }
         }
     }
     Ok(rows)
+}
+
+/// How many boxes are where `is` says.
+fn count(pile: &Pile, is: impl Fn(DVec3) -> bool) -> usize {
+    let boxes = pile.moments[..1000].iter();
+    boxes.filter(|m| is(m.pose.position)).count()
+}
+
+/// True below the floor or far beyond the walls.
+fn is_lost(at: DVec3) -> bool {
+    at.y < -0.2 || at.abs().max_element() > 4.0
 }
 
 /// What all did, ours first; the same for the funnel and the wall.
@@ -149,13 +163,13 @@ pub fn compare(case: &str, piles: &[Pile], steps: usize) -> Vec<Row> {
 }
 
 /// The boxes come first, then what stands still.
-fn plan(sleep: bool) -> Plan {
+fn plan(sleep: bool, friction: f64) -> Plan {
     let mut plan = Plan {
         things: Vec::new(),
         joints: Vec::new(),
         step: 0.005,
         collide: true,
-        friction: 0.5,
+        friction,
         sleep,
     };
     let mut random = Random(1);

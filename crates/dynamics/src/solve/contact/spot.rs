@@ -122,6 +122,7 @@ impl Spot {
         }
     }
 
+    #[inline(always)]
     pub fn push_across(&self, ours: &mut [Body], theirs: &mut [Body], impulse: DVec3) {
         push(&mut ours[self.a as usize], self.arms[0], -impulse);
         push(&mut theirs[self.b as usize], self.arms[1], impulse);
