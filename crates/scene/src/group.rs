@@ -518,6 +518,13 @@ impl Group {
     /// After the step: which bodies sleep.
     pub fn settle(&mut self, stage: &Stage<'_>) {
         if let (Some(collisions), Some(bodies)) = (&mut self.collisions, stage.model.bodies) {
+            // What joints could not put together is not at rest, however still it is.
+            let lost = self.lost.iter().map(|k| &stage.model.joints[*k as usize]);
+            for anchor in lost.flat_map(Joint::anchors).flatten() {
+                if let (true, Local::Frame(node, _)) = (anchor.matter == bodies, anchor.at) {
+                    collisions.wake(node as usize);
+                }
+            }
             let nodes = &mut self.nodes[stage.slot[bodies.index()] as usize];
             collisions.settle(stage.model, nodes, stage.dt);
         }
@@ -700,6 +707,25 @@ impl Group {
                 }
             }
         }
+        self.rest_joints();
+    }
+
+    /// Joints whose bodies all sleep are left out until one wakes.
+    fn rest_joints(&mut self) {
+        let Some(collisions) = &mut self.collisions else {
+            return;
+        };
+        if !collisions.has_turned() {
+            return;
+        }
+        let mut changed = false;
+        for joint in &mut self.joints {
+            let rests = collisions.rests(joint);
+            changed |= std::mem::replace(&mut joint.asleep, rests) != rests;
+        }
+        if changed {
+            self.replan();
+        }
     }
 
     /// Bodies whose motion is prescribed go their way.
@@ -743,6 +769,10 @@ impl Group {
         let nodes = &self.nodes;
         let share = |m: MatterId| &nodes[stage.slot[m.index()] as usize];
         collisions.detect(stage.model, share, sub.h, stage.crew);
+        self.rest_joints();
+        let Some(collisions) = &mut self.collisions else {
+            return;
+        };
         if let Some(bodies) = stage.model.bodies {
             let touching = &mut self.nodes[stage.slot[bodies.index()] as usize].touching;
             touching.fill(false);

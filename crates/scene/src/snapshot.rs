@@ -149,7 +149,7 @@ impl Simulation {
             }
             if let Some(collisions) = &mut group.collisions {
                 collisions.warm = part.pressed;
-                collisions.rest = part.rest;
+                collisions.take_rest(part.rest);
             }
         }
         Ok(())

@@ -127,6 +127,8 @@ pub struct Joint {
     pub strength: f64,
     /// What the next substep starts from.
     pub memory: Memory,
+    /// True while all that it joins sleeps: it is then as if it were not there, but it remembers.
+    pub asleep: bool,
 }
 
 impl Joint {
@@ -137,6 +139,7 @@ impl Joint {
             controls: Vec::new(),
             strength: f64::INFINITY,
             memory: Memory::default(),
+            asleep: false,
         }
     }
 

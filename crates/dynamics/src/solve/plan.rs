@@ -207,6 +207,7 @@ impl Plan {
         }
         let section = |j: usize| sections.get(j).copied().unwrap_or(0);
         let mut order: Vec<usize> = (0..joints.len()).collect();
+        order.retain(|j| !joints[*j].asleep);
         order.sort_by_key(|j| section(*j));
         for j in order {
             let joint = &joints[j];

@@ -128,7 +128,7 @@ impl Forest {
             graph.spoil(cast, &tie.a);
             graph.spoil(cast, &tie.b);
         }
-        for (j, joint) in bonds.joints.iter().enumerate() {
+        for (j, joint) in bonds.joints.iter().enumerate().filter(|j| !j.1.asleep) {
             graph.add(cast, j, joint);
         }
         let mut reached = vec![false; graph.bodies.len()];

@@ -1,0 +1,302 @@
+//! Where rigid bodies touch: detection, what contacts remember, and which bodies sleep.
+
+mod make;
+mod rest;
+
+pub use rest::Rest;
+
+use crate::build::{Model, pose};
+use glam::DVec3;
+use rest::{Islands, Stir};
+use serde::{Deserialize, Serialize};
+use trocar_collide::rigid::{Broad, Contacts, Detector, Pair, Regions, Scratch, Shape, World};
+use trocar_dynamics::{BodyContact, Crew, MatterId, Nodes};
+use trocar_math::{Bounds, Pose};
+
+/// Contacts this near (m, from each body) are watched: they rest without coming and going.
+const WATCH: f64 = 2.5e-4;
+
+/// Nothing is looked for farther than this, m, however fast it moves.
+const FARTHEST: f64 = 5.0;
+
+/// So many pairs are handed to a thread at once. The cut shows in nothing but time.
+const CHUNK: usize = 256;
+
+/// Which point of contact it is: colliders, parts, features.
+pub type Key = ([u32; 2], [u32; 2], [u32; 2]);
+
+/// What a point of contact was given in the last substep.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Given {
+    /// Which point.
+    pub key: Key,
+    /// Where it was, in the frame of its first body, m.
+    pub at: DVec3,
+    /// Impulses of `aim` and of `correct`, N·s.
+    pub impulses: [DVec3; 2],
+    /// How long the substep was, s: a weight presses for as long as it is.
+    pub h: f64,
+}
+
+/// A stretch of pairs and what was found there.
+#[derive(Default)]
+struct Chunk {
+    pairs: (usize, usize),
+    scratch: Scratch,
+    contacts: Contacts,
+}
+
+/// The contacts of all rigid bodies of a scene.
+pub struct Collisions {
+    /// Contacts of the last substep.
+    pub list: Vec<BodyContact>,
+    /// Impulses of the last substep: what goes on starts from them.
+    pub warm: Vec<Given>,
+    /// How each dynamic body rests.
+    pub rest: Vec<Rest>,
+    /// Who finds where bodies touch (B76).
+    pub detector: &'static dyn Detector,
+    bodies: MatterId,
+    shapes: Vec<Shape>,
+    /// What rests and wakes together.
+    islands: Islands,
+    /// True if somebody fell asleep or woke since anybody asked.
+    turned: bool,
+    keys: Vec<Key>,
+    /// Where the contacts of each chunk end.
+    ends: Vec<usize>,
+    poses: Vec<Pose>,
+    margins: Vec<f64>,
+    bounds: Vec<Bounds>,
+    broad: Broad,
+    pairs: Vec<Pair>,
+    chunks: Vec<Chunk>,
+    /// So many of the chunks are in use.
+    used: usize,
+    /// How much each body moves in this substep, or will be moved.
+    stirs: Vec<Stir>,
+    leader: Vec<u32>,
+    /// Of each body: the least time for which one that it pushes has been calm, s.
+    near: Vec<f64>,
+    /// Of each set of bodies that push each other: whether something still bears it.
+    borne: Vec<bool>,
+    /// Memory for [`keep`](Self::keep).
+    spare: Vec<Given>,
+    /// Length of the substep, s.
+    h: f64,
+}
+
+impl Collisions {
+    /// The boxes around bodies in the last substep, and the pairs of them that overlap.
+    pub fn search(&self) -> (&[Bounds], &[Pair]) {
+        (&self.bounds, &self.pairs)
+    }
+
+    /// Of a model that has bodies which may touch; none if it has none.
+    pub fn new(model: &Model) -> Option<Self> {
+        let bodies = model.bodies?;
+        if !model.colliders.iter().any(|c| c.at.0 == bodies) {
+            return None;
+        }
+        let frames = model.start[bodies.index()].frames();
+        let islands = Islands::new(model, bodies, frames);
+        Some(Self {
+            list: Vec::new(),
+            warm: Vec::new(),
+            rest: vec![Rest::default(); frames],
+            detector: &Regions,
+            bodies,
+            shapes: model.colliders.iter().map(|c| c.shape.clone()).collect(),
+            islands,
+            turned: false,
+            keys: Vec::new(),
+            ends: Vec::new(),
+            poses: Vec::new(),
+            margins: Vec::new(),
+            bounds: Vec::new(),
+            broad: Broad::default(),
+            pairs: Vec::new(),
+            chunks: Vec::new(),
+            used: 0,
+            stirs: Vec::new(),
+            leader: Vec::new(),
+            near: Vec::new(),
+            borne: Vec::new(),
+            spare: Vec::new(),
+            h: 0.0,
+        })
+    }
+
+    /// Finds the contacts at the start of a substep of `h` seconds, near enough to be reached in it. `share` gives the
+    /// nodes of a matter.
+    pub fn detect<'n>(
+        &mut self,
+        model: &Model,
+        share: impl Fn(MatterId) -> &'n Nodes + Sync,
+        h: f64,
+        crew: Option<&Crew>,
+    ) {
+        self.h = h;
+        if !(0..model.colliders.len() as u32).any(|c| self.is_awake(model, c)) {
+            // All sleep, and nothing comes to wake them.
+            self.pairs.clear();
+            self.used = 0;
+            self.keys.clear();
+            self.list.clear();
+            return;
+        }
+        self.sense(model, &share, h, crew, false);
+        if !self.rest.iter().any(|rest| rest.asleep) {
+            // There is nobody to be woken.
+            return self.collect(model, &share, crew);
+        }
+        self.stirs.clear();
+        let nodes = share(self.bodies);
+        let rests = self.rest.iter().enumerate();
+        self.stirs
+            .extend(rests.map(|(i, rest)| Stir::of(rest, nodes, i)));
+        if let Some(by) = self.rouse(model, &share, h) {
+            // Nobody has looked yet at what those that woke lean on.
+            self.sense(model, &share, h, crew, by == Stir::Brisk);
+            self.rouse(model, &share, h);
+        }
+        self.collect(model, &share, crew);
+    }
+
+    /// Looks where bodies touch; with `all`, also where both of them sleep, as if they did not.
+    fn sense<'n>(
+        &mut self,
+        model: &Model,
+        share: &(impl Fn(MatterId) -> &'n Nodes + Sync),
+        h: f64,
+        crew: Option<&Crew>,
+        all: bool,
+    ) {
+        let fall = model.gravity.length() * h;
+        let count = model.colliders.len();
+        let (bodies, rest) = (self.bodies, &self.rest);
+        self.poses.resize(count, Pose::IDENTITY);
+        Crew::spread(crew, &mut self.poses, CHUNK, |first, some| {
+            for (to, collider) in some.iter_mut().zip(&model.colliders[first..]) {
+                *to = pose(share(collider.at.0), collider.at.1 as usize);
+            }
+        });
+        self.margins.resize(count, 0.0);
+        Crew::spread(crew, &mut self.margins, CHUNK, |first, some| {
+            for (to, collider) in some.iter_mut().zip(&model.colliders[first..]) {
+                let (matter, i) = (collider.at.0, collider.at.1 as usize);
+                let nodes = share(matter);
+                let moves = all || matter != bodies || !rest[i].asleep;
+                let reach = if moves {
+                    let speed = nodes.velocity[i].length() + fall;
+                    collider.shape.reach(speed, nodes.spin[i].length(), h)
+                } else {
+                    0.0
+                };
+                *to = WATCH + reach.min(FARTHEST);
+            }
+        });
+        let world = World {
+            shapes: &self.shapes,
+            poses: &self.poses,
+            margins: &self.margins,
+        };
+        self.bounds.resize(count, Bounds::EMPTY);
+        Crew::spread(crew, &mut self.bounds, CHUNK, |first, some| {
+            for (k, to) in some.iter_mut().enumerate() {
+                *to = world.bound(first + k);
+            }
+        });
+        // What no impulse moves, moves others if it has a course; two of it never meet.
+        let still = |c: u32| model.colliders[c as usize].at.0 != self.bodies;
+        let awake = |c: u32| is_awake(model, self.bodies, &self.rest, c);
+        let keep = |a: u32, b: u32| {
+            (all || awake(a) || awake(b))
+                && !(still(a) && still(b))
+                && model.apart.binary_search(&(a, b)).is_err()
+        };
+        self.broad.update(&self.bounds, keep, &mut self.pairs);
+        let count = self.pairs.len().div_ceil(CHUNK);
+        self.used = count;
+        if self.chunks.len() < count {
+            self.chunks.resize_with(count, Chunk::default);
+        }
+        let pairs = &self.pairs;
+        let chunks = &mut self.chunks[..count];
+        for (k, chunk) in chunks.iter_mut().enumerate() {
+            chunk.pairs = (k * CHUNK, ((k + 1) * CHUNK).min(pairs.len()));
+        }
+        let detector = self.detector;
+        let narrow = |_: usize, chunk: &mut Chunk| {
+            chunk.contacts.clear();
+            let (from, to) = chunk.pairs;
+            detector.narrow(
+                &world,
+                &pairs[from..to],
+                &mut chunk.scratch,
+                &mut chunk.contacts,
+            );
+        };
+        match crew {
+            Some(crew) => crew.each(chunks, narrow),
+            None => chunks.iter_mut().for_each(|c| narrow(0, c)),
+        }
+    }
+
+    /// True if a collider is on a body that does not sleep, or on something that is led.
+    fn is_awake(&self, model: &Model, collider: u32) -> bool {
+        is_awake(model, self.bodies, &self.rest, collider)
+    }
+
+    /// True if these may be the impulses and rests of this scene.
+    pub fn can_take(&self, warm: &[Given], rest: &[Rest], most: f64) -> bool {
+        let known = self.shapes.len();
+        warm.is_sorted_by(|a, b| a.key <= b.key)
+            && warm.iter().all(|given| {
+                given.key.0.iter().all(|c| (*c as usize) < known)
+                    && given.at.is_finite()
+                    && (0.0..=1e3).contains(&given.h)
+                    && given.impulses.iter().all(|i| i.length() <= most)
+            })
+            && rest.len() == self.rest.len()
+            && rest.iter().all(|r| (0.0..1e12).contains(&r.calm))
+            && self.islands.can_rest(rest)
+    }
+
+    /// Keeps the impulses found for the next substep, and of what sleeps those it fell asleep with: when it wakes, it bears what it
+    /// bore.
+    pub fn keep(&mut self, model: &Model) {
+        let mut kept = std::mem::take(&mut self.spare);
+        kept.clear();
+        let asleep = |g: &&Given| !g.key.0.iter().any(|c| self.is_awake(model, *c));
+        let mut old = self.warm.iter().filter(asleep).peekable();
+        let found = self.keys.iter().zip(&self.list);
+        for (key, c) in found.filter(|(_, c)| c.impulse != DVec3::ZERO) {
+            while let Some(given) = old.next_if(|g| g.key < *key) {
+                kept.push(*given);
+            }
+            kept.push(Given {
+                key: *key,
+                at: c.seat,
+                impulses: [c.impulse, c.relief],
+                h: self.h,
+            });
+        }
+        kept.extend(old);
+        self.spare = std::mem::replace(&mut self.warm, kept);
+    }
+}
+
+/// True if what no impulse moves is led along a course. An instrument may move at any time.
+fn is_led(model: &Model, matter: MatterId, node: u32) -> bool {
+    Some(matter) != model.fixtures || model.courses[node as usize] != (DVec3::ZERO, DVec3::ZERO)
+}
+
+/// True if a collider is on a body that does not sleep, or on something that is led.
+fn is_awake(model: &Model, bodies: MatterId, rest: &[Rest], collider: u32) -> bool {
+    let (matter, node) = model.colliders[collider as usize].at;
+    match matter == bodies {
+        true => !rest[node as usize].asleep,
+        false => is_led(model, matter, node),
+    }
+}
