@@ -10,7 +10,7 @@ use common::{BODIES, Body, Dice, Shop, multiplied, solved, transposed};
 use glam::{DMat3, DQuat, DVec3};
 use trocar_dynamics::{
     Anchor, Budget, Joint, Method, Nodes,
-    joint::{Curve, Kind, Sheet, Side},
+    joint::{Control, Coordinate, Curve, Drive, Kind, Sheet, Side},
 };
 use trocar_math::{rotation, skew};
 
@@ -544,4 +544,56 @@ fn impulses_stabilise_better_than_baumgarte() {
         assert!(open < 0.01 * drifted, "{rate}/s: {open} and {drifted} m");
         assert!(off < lost, "{rate}/s: {off} and {lost} J");
     }
+}
+
+/// A weak motor and a clamp, each on its own rod, with as many rows: when they change places, nothing that was known of the motor's row
+/// may be thought of the clamp's.
+#[test]
+fn joints_that_change_places_are_solved_as_if_they_had_always_been_there() {
+    let place = |i: u32| DVec3::new(0.5, 0.0, f64::from(i));
+    let sides = |i: u32| {
+        let world = Anchor::world(DVec3::Z * f64::from(i));
+        let own = Anchor::frame(BODIES, i, DVec3::X * -0.5);
+        [Side::at(world), Side::at(own)]
+    };
+    let [a, b] = sides(0);
+    let turn = Coordinate::Turn {
+        axis: [DVec3::X; 2],
+        zero: [DVec3::Y; 2],
+    };
+    let motor = Drive::Speed {
+        target: 3.0,
+        most: 1e-3,
+    };
+    let motor = Control::new(a.anchor, b.anchor, turn).driven(motor);
+    let hinge = Joint::hinge_by_axis(a, b).controlled(motor);
+    let [a, b] = sides(1);
+    let clamp = Joint::fixed(a, b);
+    assert_eq!(hinge.rows() + 1, clamp.rows());
+    let shop = |joints| {
+        let mut shop = Shop::new(&[rod(place(0)), rod(place(1))], &[], joints);
+        shop.gravity = DOWN;
+        shop
+    };
+    let budget = Budget {
+        method: Method::System,
+        ..Budget::default()
+    };
+    let mut veteran = shop(vec![hinge.clone(), clamp.clone()]);
+    veteran.step(0.005, &budget);
+    veteran.joints.reverse();
+    veteran.version += 1;
+    let mut novice = shop(veteran.joints.clone());
+    novice.nodes.clone_from(&veteran.nodes);
+    // Something turns at the clamp: only if its row is as strong as it should be, it holds.
+    for shop in [&mut veteran, &mut novice] {
+        shop.plan(0.005, |nodes| nodes.torque[1] = DVec3::X * 5.0);
+        let outcome = shop.aim(0.005, &budget);
+        assert!(outcome.converged, "{outcome:?}");
+        shop.advance(0.005);
+    }
+    let turned = |shop: &Shop| shop.nodes[1].orientation[1].angle_between(DQuat::IDENTITY);
+    assert!(turned(&novice) < 1e-6, "{}", turned(&novice));
+    assert_eq!(veteran.nodes[1].orientation, novice.nodes[1].orientation);
+    assert_eq!(veteran.nodes[1].velocity, novice.nodes[1].velocity);
 }

@@ -235,11 +235,11 @@ struct RowState {
 
 impl RowState {
     /// Makes all rows those of the plan, with nothing known of them.
-    fn clear(&mut self, plan: &Plan) {
+    fn clear(&mut self, plan: &mut Plan) {
         let endless = [f64::NEG_INFINITY, f64::INFINITY];
         self.masked.clear();
         self.masked.resize(plan.rows, false);
-        if self.bounds.len() != plan.rows {
+        if std::mem::take(&mut plan.fresh) {
             self.wrong.clear();
             self.wrong.resize(plan.rows, 0.0);
             self.compliance.clear();
@@ -271,7 +271,7 @@ impl Workspace {
         for run in self.plan.live_movers() {
             self.movers.read(run, cast, level);
         }
-        self.state.clear(&self.plan);
+        self.state.clear(&mut self.plan);
         // What comes late must not allocate.
         self.spent.clear();
         self.spent.reserve(self.plan.rows);

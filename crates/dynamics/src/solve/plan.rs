@@ -103,6 +103,8 @@ pub fn live(sections: &[Section]) -> impl Iterator<Item = &Section> + Clone {
 /// The blocks of all ties and joints.
 #[derive(Debug, Default)]
 pub struct Plan {
+    /// True until the state of its rows has been made for it.
+    pub fresh: bool,
     version: Option<u64>,
     /// How many movers are the plan's; contacts bring others.
     pub movers: usize,
@@ -186,6 +188,7 @@ impl Plan {
         movers.truncate(cast, 0);
         *self = Self {
             version: Some(version),
+            fresh: true,
             ..Self::default()
         };
         let ends = |movers: &mut Movers, anchor: &Anchor| {

@@ -21,6 +21,8 @@ pub struct Shop {
     pub nodes: Vec<Nodes>,
     pub joints: Vec<Joint>,
     pub gravity: DVec3,
+    /// Another number whenever joints come, go or change places.
+    pub version: u64,
     solver: Solver,
 }
 
@@ -50,6 +52,7 @@ impl Shop {
             nodes: vec![world, Nodes::at_rest(&frames, &points)],
             joints,
             gravity: DVec3::ZERO,
+            version: 0,
             solver: Solver::default(),
         }
     }
@@ -85,7 +88,7 @@ impl Shop {
         let mut bonds = Bonds {
             ties: &mut [],
             joints: &mut self.joints,
-            version: 0,
+            version: self.version,
         };
         let touches = &mut Touches::default();
         solve::aim(&mut cast, &mut bonds, touches, h, budget, &mut self.solver)
@@ -108,7 +111,7 @@ impl Shop {
         let mut bonds = Bonds {
             ties: &mut [],
             joints: &mut self.joints,
-            version: 0,
+            version: self.version,
         };
         let touches = &mut Touches::default();
         solve::correct(&mut cast, &mut bonds, touches, budget, &mut self.solver)
