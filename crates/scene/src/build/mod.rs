@@ -66,6 +66,8 @@ pub struct Tissue {
     pub centres: Vec<u32>,
     /// Its surface, over all its nodes.
     pub triangles: Vec<[u32; 3]>,
+    /// Counts the edits of its surface since it was built: 0 while it is whole.
+    pub edits: u32,
     /// Connection elements.
     pub elements: usize,
     /// Texture coordinates of its surface nodes; empty if it has none of its own (K75).
@@ -450,6 +452,7 @@ impl Model {
                 friction: draft.friction,
                 first: draft.parts.frames.len() as u32,
                 triangles,
+                edits: 0,
                 elements,
                 texture: draft.texture,
                 centres: draft.centres.iter().map(|z| *z as u32).collect(),
