@@ -33,6 +33,7 @@ mod collapse;
 mod edit;
 mod event;
 mod id;
+mod record;
 mod refusal;
 mod slots;
 mod surgery;
@@ -43,16 +44,18 @@ pub use check::Fault;
 pub use edit::{Edit, Mark};
 pub use event::{Blend, Event, Followed, NodeStep, OldTriangle, SheetAnchor};
 pub use id::{EdgeId, EdgeKey, Id, NodeId, NodeKey, TriangleId, TriangleKey};
+pub use record::SheetRecord;
 pub use refusal::Refusal;
 
 use glam::{DVec2, DVec3};
+use serde::{Deserialize, Serialize};
 use slots::{NONE, Slots};
 
 /// Numbers of the user's own that every node carries.
 pub const ATTRIBUTES: usize = 4;
 
 /// A node as it is stored.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 struct Node {
     /// Where it lies in the sheet as it was made, m.
     rest: DVec3,
@@ -65,7 +68,7 @@ struct Node {
 }
 
 /// A triangle as it is stored. Side k runs from corner k to corner k + 1 and is half-edge 3 t + k.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 struct Triangle {
     nodes: [u32; 3],
     /// The half-edge on the other side of each side, or [`NONE`] at a rim.
@@ -74,7 +77,7 @@ struct Triangle {
 }
 
 /// An edge as it is stored: one of its half-edges.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 struct Edge {
     half: u32,
 }
