@@ -191,6 +191,17 @@ impl Sheet {
         self.nodes.find(node).is_some()
     }
 
+    /// Whether there is a node at a place: places of nodes that are gone are free.
+    pub fn has_live_node(&self, slot: usize) -> bool {
+        self.nodes.is_live(slot as u32)
+    }
+
+    /// What the node at a place is to a tear; none if the place is free.
+    pub fn kind_at(&self, slot: usize) -> Option<Kind> {
+        let live = self.has_live_node(slot);
+        live.then(|| self.kind_of(slot as u32))
+    }
+
     /// Whether an edge is there.
     pub fn has_edge(&self, edge: EdgeId) -> bool {
         self.edges.find(edge).is_some()

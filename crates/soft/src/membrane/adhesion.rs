@@ -45,7 +45,8 @@ impl Membrane {
             return 0;
         };
         let mut started = 0;
-        let before = self.homing.left.clone();
+        let mut before = std::mem::take(&mut self.homing.before);
+        before.clone_from(&self.homing.left);
         for n in 0..before.len() {
             let left = before[n];
             if !self.live[n] || left == 0.0 {
@@ -67,6 +68,7 @@ impl Membrane {
             }
             self.homing.left[n] = (left - adhesion.decrement).max(0.0);
         }
+        self.homing.before = before;
         started
     }
 
