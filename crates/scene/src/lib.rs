@@ -10,6 +10,7 @@ pub mod command;
 pub mod energy;
 pub mod event;
 pub mod file;
+mod films;
 pub mod group;
 mod hash;
 pub mod insight;

@@ -52,6 +52,32 @@ impl Membrane {
         }
     }
 
+    /// Shows every number that the next step reads and that is not how it was built: for a hash.
+    pub fn see(&self, mut see: impl FnMut(u64)) {
+        see(self.sheet.version());
+        for triangle in self.sheet.triangles() {
+            let corners = self.sheet.corners(triangle);
+            corners.iter().for_each(|n| see(n.to_bits()));
+        }
+        for node in self.sheet.nodes() {
+            let n = node.slot();
+            let (rest, home) = (self.sheet.rest(node), self.homing.home[n]);
+            for x in rest.to_array().into_iter().chain(home.to_array()) {
+                see(x.to_bits());
+            }
+            see(self.homing.left[n].to_bits());
+            see(u64::from(self.fixed[n]));
+            see(self.headings[n].map_or(u64::MAX, NodeId::to_bits));
+        }
+        for spring in &self.springs {
+            see(spring.stiffness.to_bits());
+        }
+        for [a, b] in self.bends.order() {
+            see(u64::from(a) << 32 | u64::from(b));
+        }
+        see(self.stable_step.to_bits());
+    }
+
     /// This membrane as a record says it became. What does not fit is refused, wherever it came from.
     pub fn from_record(&self, record: MembraneRecord) -> Result<Self, Damaged> {
         let mut sheet = Sheet::from_record(record.sheet).map_err(Damaged::Sheet)?;
