@@ -179,6 +179,9 @@ impl Simulation {
                 follow(&mut tie.b);
             }
         }
+        // What this step did is still looked at.
+        self.pulls.retain_mut(|pull| follow(&mut pull.anchor));
+        self.pushes.retain_mut(|push| follow(&mut push.0));
         for follower in &mut self.followers {
             follower.now = follower
                 .now

@@ -6,6 +6,7 @@ mod common;
 use common::{built, scenes, simulation};
 use glam::DVec3;
 use trocar_dynamics::{Anchor, Local};
+use trocar_mesh::sheet::Kind;
 use trocar_scene::{Input, Pull, Scene, Simulation, event::Happening};
 
 /// A sheet held at its upper rim, with a slit from below; gravity does not act.
@@ -16,15 +17,15 @@ fn sheet(more: &str, tables: &str) -> String {
          springs = {{ stiffness = 6500, mass = 0.01 }}\ndamping = 20\n\
          slit = [[[0.0, -0.00433, 0.0], [0.0, -0.0024, 0.0]]]\n\
          fixed = [{{ nodes = [350, 351, 352, 353, 354, 355, 356, 357, 358, 359, 360, 361, 362, 363, 364, 365, 366] }}]\n\
-         tearing = {{ tip = 150, edge = 3000, inner = 4000, fastest = 600 }}\n{more}\n{tables}"
+         tearing = {{ tip = 100, edge = 2000, inner = 4000, fastest = 500 }}\n{more}\n{tables}"
     )
 }
 
-/// Two corners drawn apart, as with a pair of trousers.
-const TROUSERS: &str = "[[command]]\nat = 0\nuntil = 3\npull = [[-0.002, -0.00433, 0.0], [-0.004, -0.001, 0.004]]\n\
-    on = { tissue = \"sheet\", at = [-0.002, -0.0042, 0.0] }\nforce = 6\n\
-    [[command]]\nat = 0\nuntil = 3\npull = [[0.002, -0.00433, 0.0], [0.004, -0.001, -0.004]]\n\
-    on = { tissue = \"sheet\", at = [0.002, -0.0042, 0.0] }\nforce = 6\n";
+/// Two corners drawn aside and to opposite faces, as with a pair of trousers.
+const TROUSERS: &str = "[[command]]\nat = 0\nuntil = 7.5\npull = [[-0.003, -0.0042, 0.0], [-0.0045, -0.0025, 0.003], [-0.0045, 0.003, 0.004]]\n\
+    on = { tissue = \"sheet\", at = [-0.003, -0.0042, 0.0] }\nforce = 1.2\n\
+    [[command]]\nat = 0\nuntil = 7.5\npull = [[0.003, -0.0042, 0.0], [0.0045, -0.0025, -0.003], [0.0045, 0.003, -0.004]]\n\
+    on = { tissue = \"sheet\", at = [0.003, -0.0042, 0.0] }\nforce = 1.2\n";
 
 fn run(simulation: &mut Simulation, steps: usize) -> Vec<Happening> {
     let input = simulation.idle_input();
@@ -53,21 +54,19 @@ fn it_tears_where_it_is_pulled_and_loses_no_area() {
     let film = simulation.model().films[0].matter;
     let area = |s: &Simulation| s.model().membrane(film).unwrap().sheet().rest_area();
     let (whole, before) = (area(&simulation), torn(&simulation));
-    run(&mut simulation, 500);
+    run(&mut simulation, 300);
     assert!(torn(&simulation) > before + 20, "{}", torn(&simulation));
     assert!((area(&simulation) / whole - 1.0).abs() < 1e-9);
     assert!(simulation.model().tissues[0].edits > 20);
     let positions = &simulation.state().nodes[film.index()].position;
     assert!(positions.iter().all(|p| p.length() < 0.02));
-    // The tear went up the middle.
-    let tip = simulation.model().membrane(film).unwrap();
-    let tip = tip.sheet();
-    let tips = tip
-        .nodes()
-        .filter(|n| tip.kind(*n) == Some(trocar_mesh::sheet::Kind::Tip));
-    let tips: Vec<DVec3> = tips.map(|n| tip.rest(n)).collect();
+    // One tear, that went on from the slit.
+    let sheet = simulation.model().membrane(film).unwrap().sheet();
+    let tips = sheet.nodes().filter(|n| sheet.kind(*n) == Some(Kind::Tip));
+    let tips: Vec<DVec3> = tips.map(|n| sheet.rest(n)).collect();
     assert_eq!(tips.len(), 1, "{tips:?}");
-    assert!(tips[0].y > -0.0018 && tips[0].x.abs() < 0.0012, "{tips:?}");
+    let slit = DVec3::new(0.0, -0.0026, 0.0);
+    assert!(tips[0].distance(slit) > 1e-3, "{tips:?}");
 }
 
 #[test]
@@ -120,7 +119,7 @@ fn drag(simulation: &Simulation, anchor: Anchor, target: DVec3) -> Input {
     input.pulls.push(Pull {
         anchor,
         target,
-        force: 20.0,
+        force: 0.3,
     });
     input
 }
@@ -129,7 +128,7 @@ fn drag(simulation: &Simulation, anchor: Anchor, target: DVec3) -> Input {
 fn a_hand_keeps_hold_of_the_point_it_took() {
     let mut simulation = built(&sheet("", TROUSERS));
     let pick = simulation
-        .pick(DVec3::new(0.0003, -0.0012, 0.01), DVec3::NEG_Z)
+        .pick(DVec3::new(0.0013, -0.0017, 0.01), DVec3::NEG_Z)
         .unwrap();
     let Local::Triangle(nodes, weights) = pick.anchor.at else {
         panic!("{:?}", pick.anchor);
@@ -138,9 +137,9 @@ fn a_hand_keeps_hold_of_the_point_it_took() {
     let place = (0..3).fold(DVec3::ZERO, |sum, k| {
         sum + start.position[nodes[k] as usize] * weights[k]
     });
-    let input = drag(&simulation, pick.anchor, pick.point + DVec3::Z * 1e-3);
+    let input = drag(&simulation, pick.anchor, pick.point + DVec3::Z * 1e-4);
     let mut moved = false;
-    for _ in 0..500 {
+    for _ in 0..300 {
         simulation.step(&input);
         // What the step really pulled at.
         let Local::Triangle(nodes, weights) = simulation.pulled()[0].anchor.at else {
@@ -156,7 +155,7 @@ fn a_hand_keeps_hold_of_the_point_it_took() {
     assert!(moved, "no tear came by");
     // Let go, it is forgotten.
     run(&mut simulation, 1);
-    assert!(simulation.pulled().iter().all(|p| p.force < 10.0));
+    assert!(simulation.pulled().iter().all(|p| p.force > 1.0));
 }
 
 #[test]

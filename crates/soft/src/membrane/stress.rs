@@ -35,6 +35,11 @@ impl Membrane {
                 }
             }
             Measure::Local | Measure::Tension { .. } => {
+                // Springs of a shred are as stiff as any: over its own area alone their pull would grow without bound as it shrinks.
+                let least = match (self.material, self.tearing) {
+                    (Material::Springs { .. }, Some(tearing)) => 0.5 * tearing.lengths.near.powi(2),
+                    _ => 0.0,
+                };
                 let mut around = std::mem::take(&mut self.around);
                 let mut found = std::mem::take(&mut self.found);
                 around.clear();
@@ -54,7 +59,7 @@ impl Membrane {
                         greatest(&self.tension_near(nodes, self.sheet.node_at(n), &mut found))
                     } else {
                         let (sum, area) = around[n];
-                        greatest(&(sum * (1.0 / area)))
+                        greatest(&(sum * (1.0 / area.max(least))))
                     };
                 }
                 self.around = around;
