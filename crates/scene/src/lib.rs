@@ -24,6 +24,7 @@ pub mod recording;
 pub mod report;
 pub mod simulation;
 pub mod snapshot;
+pub mod torn;
 
 pub use energy::Energy;
 pub use event::Event;

@@ -29,6 +29,11 @@ impl Membrane {
         self.homing.left[node]
     }
 
+    /// True if it was built to stick to something.
+    pub fn sticks(&self) -> bool {
+        self.adhesion.is_some()
+    }
+
     /// Lets a node go, or stick again, at once.
     pub fn set_attachment(&mut self, node: NodeId, left: f64) {
         if self.sheet.has_node(node) {

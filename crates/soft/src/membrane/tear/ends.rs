@@ -55,7 +55,7 @@ fn fair_around(edit: &Edit<'_>, node: NodeId) -> bool {
 }
 
 impl Tear<'_> {
-    /// Starts a tear at a node on a rim or inside (W106–W108). What is too small to tear is left: a shred that opened by less than `near` would bear
+    /// Starts a tear at a node on a rim or inside (W106–W108). What is too small to tear is left: a shred that opened by less would bear
     /// as much as before, and be cut smaller and smaller at one place.
     pub(super) fn start(
         &mut self,
@@ -64,11 +64,11 @@ impl Tear<'_> {
         aim: Aim,
     ) -> Result<Growth, Refusal> {
         let found = ray(self.sheet, self.positions, node, aim).ok_or(Refusal::OutOfRange)?;
-        let (spared, near) = (self.spared, self.lengths.near);
+        let (spared, least) = (self.spared, self.lengths.near.min(0.5 * self.lengths.most));
         self.sheet.edit(event, |edit| {
             let far = snap_onto(edit, &found, spared)?;
             let sheet = edit.sheet();
-            if sheet.rest(node).distance(sheet.rest(far)) < near {
+            if sheet.rest(node).distance(sheet.rest(far)) < least {
                 return Err(Refusal::OutOfRange);
             }
             let edge = edit.sheet().edge_between(node, far)?;
