@@ -79,7 +79,7 @@ fn describe(path: &str, mut simulation: Simulation) -> Result<String, std::fmt::
             .iter()
             .map(|m| model.names[m.index()].as_str())
             .collect();
-        let b = &group.bounds;
+        let b = &model.bounds_now(group);
         let ms = |s: f64| {
             if s.is_finite() {
                 format!("{:.3} ms", s * 1e3)

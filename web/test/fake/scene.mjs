@@ -142,7 +142,7 @@ export function frameOf(world, scene) {
 
   const out = new Writer();
   const flags = (world.paused ? 1 : 0) | (world.slow ? 2 : 0) | (world.atEnd ? 4 : 0);
-  out.u32(0x32465254, world.frame, world.sequence, flags);
+  out.u32(0x33465254, world.frame, world.sequence, flags);
   out.f64(world.time);
   out.f32(world.paused ? 0 : world.rate, STEP_COST);
   out.f32(2e-6 * (1 + 0.3 * Math.sin(world.time)));
@@ -159,9 +159,9 @@ export function frameOf(world, scene) {
   } else {
     out.u32(0);
   }
-  out.u32(2, positions.length / 3);
+  out.u32(2, positions.length / 3, 0);
   out.f32(...positions);
-  out.u32(vessel.positions.length / 3);
+  out.u32(vessel.positions.length / 3, 0);
   out.f32(...vessel.positions.map((value) => value * (1 + 0.004 * Math.sin(7 * world.time))));
   out.u32(1);
   out.f32(-0.055, -0.022, 0.03, ...about(1, 0.3));

@@ -151,6 +151,19 @@ impl Membrane {
         energy
     }
 
+    /// Energy of height against where the sheet lies, J; none if gravity does not act on it.
+    pub fn gravity_energy(&self, nodes: &Nodes, gravity: DVec3) -> f64 {
+        if !self.gravity {
+            return 0.0;
+        }
+        let live = (0..nodes.len()).filter(|n| self.live[*n]);
+        live.map(|n| {
+            let fallen = nodes.position[n] - self.sheet.rest(self.sheet.node_at(n));
+            -self.masses.mass()[n] * gravity.dot(fallen)
+        })
+        .sum()
+    }
+
     /// Energy of motion, J.
     pub fn kinetic_energy(&self, nodes: &Nodes) -> f64 {
         let moving = nodes
