@@ -13,21 +13,67 @@ use trocar_mesh::sheet::NodeId;
 /// Tension adds to the stiffness across itself. A sheet stretched by half as much again is far past tearing.
 const STRETCH: f64 = 1.5;
 
+/// The greatest of many numbers that change one at a time: a tree of the greater of each two.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Crest {
+    /// The greatest of all at 1, those of its halves at 2 and 3, and so on; the numbers themselves in the second half.
+    tree: Vec<f64>,
+}
+
+impl Crest {
+    /// Makes room for `count` numbers; new ones are 0.
+    fn size(&mut self, count: usize) {
+        let leaves = count.next_power_of_two();
+        if self.tree.len() >= 2 * leaves {
+            return;
+        }
+        let numbers = self.tree.split_off(self.tree.len() / 2);
+        self.tree.clear();
+        self.tree.resize(2 * leaves, 0.0);
+        self.tree[leaves..leaves + numbers.len()].copy_from_slice(&numbers);
+        for k in (1..leaves).rev() {
+            self.tree[k] = self.tree[2 * k].max(self.tree[2 * k + 1]);
+        }
+    }
+
+    /// Sets a number.
+    pub(super) fn set(&mut self, index: usize, value: f64) {
+        self.size(index + 1);
+        let mut k = self.tree.len() / 2 + index;
+        self.tree[k] = value;
+        while k > 1 {
+            k /= 2;
+            self.tree[k] = self.tree[2 * k].max(self.tree[2 * k + 1]);
+        }
+    }
+
+    /// The greatest; 0 of none.
+    pub(super) fn top(&self) -> f64 {
+        self.tree.get(1).copied().unwrap_or(0.0)
+    }
+}
+
 impl Membrane {
-    /// Shortens the stable step to what `nodes` allow. It never grows: what was torn may have been the stiffest part, but a bound that
-    /// looks at the neighbourhood alone can't know.
-    pub(super) fn tighten(&mut self, nodes: &[NodeId]) {
+    /// Prepares for tools that add so much to the stiffness of a node at most, N/m: the stable step counts it.
+    pub fn expect_tools(&mut self, stiffness: f64) {
+        self.tool_stiffness = stiffness.max(0.0);
+        let nodes: Vec<_> = self.sheet.nodes().collect();
+        self.judge_step(&nodes);
+    }
+
+    /// Finds anew what `nodes` ask of the substep.
+    pub(super) fn judge_step(&mut self, nodes: &[NodeId]) {
         for node in nodes {
             let mass = self.masses.mass()[node.slot()];
             let square = self.stiffness_at(*node) / mass;
-            self.stable_step = self.stable_step.min(2.0 / square.sqrt());
+            self.crest.set(node.slot(), square);
         }
     }
 
     /// Σ k S |g| at a node, N/m.
     fn stiffness_at(&self, node: NodeId) -> f64 {
         let n = node.slot() as u32;
-        let mut sum = self.homing.hold[node.slot()];
+        let mut sum = self.tool_stiffness + self.homing.hold[node.slot()];
         match self.material {
             Material::Springs { stiffness, .. } => {
                 sum += 2.0 * stiffness * self.sheet.edges_around(node).count() as f64;
@@ -52,15 +98,7 @@ impl Membrane {
         match self.bending {
             Bending::None => {}
             Bending::Springs { stiffness } => {
-                // Each node has at most as many as pairs reach it through its neighbours.
-                let mut reached: Vec<_> = self
-                    .sheet
-                    .edges_around(node)
-                    .flat_map(|(_, k)| self.sheet.edges_around(k).map(|(_, other)| other))
-                    .collect();
-                reached.sort_unstable();
-                reached.dedup();
-                sum += 2.0 * stiffness * reached.len() as f64;
+                sum += 2.0 * stiffness * f64::from(self.bends.at(node.slot()));
             }
             Bending::Hinges { .. } => {
                 let mine = self.sheet.fan(node).flat_map(|(t, ..)| self.sheet.sides(t));
@@ -87,10 +125,13 @@ impl Membrane {
     /// (6 c/m). For sheets, [`Matter::stable_step`](trocar_dynamics::Matter::stable_step).
     pub fn stable_step_now(&self, nodes: &Nodes) -> f64 {
         if matches!(self.material, Material::Sheet { .. }) {
-            return self.stable_step;
+            return trocar_dynamics::Matter::stable_step(self);
         }
         let mut sums: Vec<_> = (0..nodes.len())
-            .map(|n| DMat3::from_diagonal(DVec3::splat(self.homing.hold[n])))
+            .map(|n| {
+                let hold = self.tool_stiffness + self.homing.hold[n];
+                DMat3::from_diagonal(DVec3::splat(hold))
+            })
             .collect();
         let mut add = |ends: [u32; 2], rest_length: f64, stiffness: f64| {
             let [a, b] = ends.map(|n| n as usize);
@@ -136,5 +177,24 @@ impl Membrane {
         // A tenth below the bound: on it a mode neither grows nor dies.
         let count = trocar_math::real::ceil(dt / (0.9 * step));
         count.clamp(1.0, 1e6) as u32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_crest_is_the_greatest_of_what_was_set() {
+        let mut crest = Crest::default();
+        let mut plain: Vec<f64> = Vec::new();
+        assert_eq!(crest.top(), 0.0);
+        for k in 0..500_usize {
+            let (index, value) = ((k * 37) % (k / 3 + 1), ((k * 7919) % 1000) as f64);
+            crest.set(index, value);
+            plain.resize(plain.len().max(index + 1), 0.0);
+            plain[index] = value;
+            assert_eq!(crest.top(), plain.iter().copied().fold(0.0, f64::max));
+        }
     }
 }

@@ -1,9 +1,10 @@
 //! Forces and energy of a membrane.
 
 use super::kernel::{hinge, spring, tension, tension_forces};
-use super::{Bending, Material, Membrane};
+use super::{Bending, Hinge, Material, Membrane};
 use glam::DVec3;
 use trocar_dynamics::{Field, Masses, Matter, Nodes};
+use trocar_math::{Four, f64x4, four::LANES};
 
 impl Matter for Membrane {
     fn masses(&self) -> &Masses {
@@ -28,7 +29,7 @@ impl Matter for Membrane {
     }
 
     fn stable_step(&self) -> f64 {
-        self.stable_step
+        2.0 / self.crest.top().sqrt()
     }
 }
 
@@ -36,7 +37,15 @@ impl Membrane {
     fn stretch(&self, position: &[DVec3], force: &mut [DVec3]) {
         match self.material {
             Material::Springs { .. } => {
-                for s in &self.springs {
+                let (fours, rest) = self.springs.as_chunks::<LANES>();
+                for [p, q, r, s] in fours {
+                    let ends = [p.ends, q.ends, r.ends, s.ends];
+                    let lengths = [p.rest_length, q.rest_length, r.rest_length, s.rest_length];
+                    let stiffness = [p.stiffness, q.stiffness, r.stiffness, s.stiffness];
+                    let (lengths, stiffness) = (f64x4::new(lengths), f64x4::new(stiffness));
+                    pull_four(&ends, lengths, stiffness, position, force);
+                }
+                for s in rest {
                     pull(s.ends, s.rest_length, s.stiffness, position, force);
                 }
             }
@@ -64,7 +73,14 @@ impl Membrane {
         match self.bending {
             Bending::None => {}
             Bending::Springs { stiffness } => {
-                for bend in &self.bends.springs {
+                let (fours, rest) = self.bends.springs.as_chunks::<LANES>();
+                let (scale, all) = (f64x4::splat(self.prestress), f64x4::splat(stiffness));
+                for [p, q, r, s] in fours {
+                    let ends = [p.nodes, q.nodes, r.nodes, s.nodes];
+                    let lengths = [p.rest_length, q.rest_length, r.rest_length, s.rest_length];
+                    pull_four(&ends, scale * f64x4::new(lengths), all, position, force);
+                }
+                for bend in rest {
                     let rest = self.prestress * bend.rest_length;
                     pull(bend.nodes, rest, stiffness, position, force);
                 }
@@ -72,6 +88,10 @@ impl Membrane {
             Bending::Hinges { .. } => {
                 for h in &self.hinges {
                     if h.stiffness == 0.0 {
+                        continue;
+                    }
+                    if h.is_flat() {
+                        unbend(h, position, force);
                         continue;
                     }
                     let nodes = h.nodes.map(|n| n as usize);
@@ -136,6 +156,9 @@ impl Membrane {
                 .iter()
                 .filter(|h| h.stiffness > 0.0)
                 .map(|h| {
+                    if h.is_flat() {
+                        return 0.5 * h.stiffness * bend_of(h, &nodes.position).length_squared();
+                    }
                     let bent = hinge(h.nodes.map(at)).0 - h.rest_bend;
                     0.5 * h.stiffness * bent * bent
                 })
@@ -164,6 +187,49 @@ impl Membrane {
             .sum()
     }
 }
+
+/// Σ c x of a hinge that is flat at rest.
+#[inline]
+fn bend_of(hinge: &Hinge, position: &[DVec3]) -> DVec3 {
+    let part = |k: usize| position[hinge.nodes[k] as usize] * hinge.slopes[k];
+    (part(0) + part(1)) + (part(2) + part(3))
+}
+
+/// Forces of a hinge that is flat at rest, −k c Σ c x.
+#[inline]
+fn unbend(hinge: &Hinge, position: &[DVec3], force: &mut [DVec3]) {
+    let moment = bend_of(hinge, position) * hinge.stiffness;
+    for (n, slope) in hinge.nodes.into_iter().zip(hinge.slopes) {
+        force[n as usize] -= moment * slope;
+    }
+}
+
+/// [`pull`] of four springs. One without length pulls nowhere.
+#[inline(always)]
+fn pull_four(
+    ends: &[[u32; 2]; LANES],
+    rest_length: f64x4,
+    stiffness: f64x4,
+    position: &[DVec3],
+    force: &mut [DVec3],
+) {
+    let [p, q, r, s] = ends;
+    let at = |k: usize| {
+        let at = |ends: &[u32; 2]| &position[ends[k] as usize];
+        Four::of(at(p), at(q), at(r), at(s))
+    };
+    let apart = at(1) - at(0);
+    let length = apart.length();
+    let tension = stiffness * (length - rest_length);
+    let pulls = apart.times(tension / length.fast_max(f64x4::splat(SHORTEST)));
+    for ([a, b], pull) in ends.iter().zip(pulls.vectors()) {
+        force[*a as usize] += pull;
+        force[*b as usize] -= pull;
+    }
+}
+
+/// Lengths below this, m, are none: so that nothing is divided by zero.
+const SHORTEST: f64 = 1e-200;
 
 #[inline]
 fn pull(ends: [u32; 2], rest_length: f64, stiffness: f64, position: &[DVec3], force: &mut [DVec3]) {

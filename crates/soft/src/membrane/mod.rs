@@ -25,6 +25,7 @@ pub mod tear;
 pub use parts::{Adhesion, Bending, Hold, Material, Measure, MembraneError, MembraneParts};
 
 use bends::Bends;
+use bound::Crest;
 use glam::{DMat3, DVec3};
 use kernel::Flat;
 use tear::TearSettings;
@@ -49,6 +50,15 @@ struct Hinge {
     rest_bend: f64,
     /// N·m; 0 if there is no edge inside.
     stiffness: f64,
+    /// By how much each node bends it, 1/m, where it is flat at rest; zeros where it is not.
+    slopes: [f64; 4],
+}
+
+impl Hinge {
+    /// Whether it is flat at rest, so that [`kernel::flat_hinge`] serves.
+    fn is_flat(&self) -> bool {
+        self.slopes[2] != 0.0
+    }
 }
 
 /// How the nodes stick, by place.
@@ -95,8 +105,12 @@ pub struct Membrane {
     /// Tension and area summed up around every node, for the measure of stress.
     around: Vec<(DMat3, f64)>,
     event: Event,
-    /// Greatest stiffness over mass that was found at each node, 1/s², and the step that follows.
-    stable_step: f64,
+    /// Nodes that an edit may have made stiffer or softer.
+    touched: Vec<NodeId>,
+    /// Stiffness that tools may add at a node, N/m.
+    tool_stiffness: f64,
+    /// Greatest stiffness over mass at each node, 1/s².
+    crest: Crest,
 }
 
 impl Membrane {
@@ -152,7 +166,9 @@ impl Membrane {
             stress: vec![0.0; count],
             around: Vec::new(),
             event: Event::default(),
-            stable_step: f64::INFINITY,
+            touched: Vec::new(),
+            tool_stiffness: 0.0,
+            crest: Crest::default(),
             sheet,
         };
         let nodes: Vec<_> = (0..count)
@@ -175,6 +191,13 @@ impl Membrane {
     /// Its sheet.
     pub fn sheet(&self) -> &Sheet {
         &self.sheet
+    }
+
+    /// Its triangles, by place, with the places of their corners.
+    pub fn triangles(&self) -> impl Iterator<Item = (usize, [u32; 3])> + '_ {
+        let all = self.corners.iter().zip(&self.flats).enumerate();
+        all.filter(|(_, (_, flat))| flat.area > 0.0)
+            .map(|(slot, (corners, _))| (slot, *corners))
     }
 
     /// What the last tear or change did to the sheet.
