@@ -13,7 +13,7 @@ const WIDEST: f64 = 1.5 * std::f64::consts::PI;
 const WIDEST_AT_TEAR: f64 = 1.05 * std::f64::consts::PI;
 
 /// A bending spring: two nodes, by place, and their distance at rest, m.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Bend {
     pub(super) nodes: [u32; 2],
     pub(super) rest_length: f64,

@@ -61,8 +61,15 @@ impl Membrane {
             };
         }
         if let Bending::Hinges { rigidity } = self.bending {
-            self.hinges[edge.slot()] = self.hinge_at(edge, rigidity);
+            self.put_hinge(edge, self.hinge_at(edge, rigidity));
         }
+    }
+
+    fn put_hinge(&mut self, edge: EdgeId, hinge: Hinge) {
+        let place = &mut self.hinges[edge.slot()];
+        self.curved -= usize::from(place.is_curved());
+        self.curved += usize::from(hinge.is_curved());
+        *place = hinge;
     }
 
     fn hinge_at(&self, edge: EdgeId, rigidity: f64) -> Hinge {
@@ -152,7 +159,7 @@ impl Membrane {
         }
         for edge in &event.edges_gone {
             self.springs[edge.slot()] = Spring::default();
-            self.hinges[edge.slot()] = Hinge::default();
+            self.put_hinge(*edge, Hinge::default());
         }
         for triangle in &event.after {
             self.refresh_triangle(*triangle);

@@ -204,6 +204,7 @@ pub fn hinge_stiffness(rigidity: f64, length: f64, areas: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use trocar_math::rotation;
 
     fn noise(seed: u64) -> f64 {
         let mut z = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x51ed_270b;
@@ -311,7 +312,7 @@ mod tests {
             let stretched = rest.map(|p| DVec3::new(1.3 * p.x + 0.2 * p.y, 0.8 * p.y, 0.1 * p.x));
             assert!(bent(stretched).length() < 1e-13 * scale);
             // Turned about the edge.
-            let turn = glam::DQuat::from_axis_angle(edge.normalize(), 3.0 * noise(case));
+            let turn = rotation::from_scaled_axis(edge.normalize() * (3.0 * noise(case)));
             let mut folded = rest;
             folded[2] = from + turn * (left - from);
             let (exact, gradients) = hinge(folded);
@@ -320,7 +321,7 @@ mod tests {
                 "{case}"
             );
             // Where it is nearly flat, the gradients agree, too.
-            let little = glam::DQuat::from_axis_angle(edge.normalize(), 1e-5);
+            let little = rotation::from_scaled_axis(edge.normalize() * 1e-5);
             folded[2] = from + little * (left - from);
             let gradients_flat = hinge(folded).1;
             for (c, g) in slopes.into_iter().zip(gradients_flat) {

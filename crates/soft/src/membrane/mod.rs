@@ -59,6 +59,11 @@ impl Hinge {
     fn is_flat(&self) -> bool {
         self.slopes[2] != 0.0
     }
+
+    /// Whether it is there, and bent at rest.
+    fn is_curved(&self) -> bool {
+        self.stiffness > 0.0 && !self.is_flat()
+    }
 }
 
 /// How the nodes stick, by place.
@@ -93,6 +98,8 @@ pub struct Membrane {
     /// Corners of every triangle, by its place.
     corners: Vec<[u32; 3]>,
     hinges: Vec<Hinge>,
+    /// Hinges that are bent at rest.
+    curved: usize,
     bends: Bends,
     homing: Homing,
     fixed: Vec<bool>,
@@ -149,6 +156,7 @@ impl Membrane {
             flats: Vec::new(),
             corners: Vec::new(),
             hinges: Vec::new(),
+            curved: 0,
             bends: match bending {
                 Bending::Springs { .. } => Bends::new(&sheet),
                 _ => Bends::default(),
