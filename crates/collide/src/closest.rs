@@ -101,6 +101,11 @@ pub fn on_triangle(p: DVec3, t: [DVec3; 3]) -> [f64; 3] {
     best.0
 }
 
+/// Whether segment `a`–`b` goes through triangle `t`.
+pub fn pierces(a: DVec3, b: DVec3, t: [DVec3; 3]) -> bool {
+    piercing(a, b, t).is_some()
+}
+
 /// Closest points of segment `a`–`b` and triangle `t`. If the segment pierces the triangle, the
 /// distance is zero.
 pub fn segment_triangle(a: DVec3, b: DVec3, t: [DVec3; 3]) -> SegmentPair {

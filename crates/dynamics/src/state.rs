@@ -3,6 +3,7 @@
 use crate::rigid::Motion;
 use glam::{DQuat, DVec3};
 use serde::{Deserialize, Serialize};
+use trocar_math::f64x4;
 
 /// Everything that moves, at one time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -43,6 +44,9 @@ pub struct Nodes {
     /// What families of nodes hand their fathers, force (N) and moment (N·m); whoever needs it sizes it.
     #[serde(skip)]
     pub pulls: Vec<[DVec3; 2]>,
+    /// Position and force of each node in lanes of their own, for matter that gathers many forces four numbers at a time; whoever needs it sizes it.
+    #[serde(skip)]
+    pub lanes: Vec<[f64x4; 2]>,
     /// Nodes that touch something in this substep, or that an element pulls at. They drift by their new velocity, so that what
     /// rests on something is at rest when the substep ends, and what hangs on a spring gains no energy.
     #[serde(skip)]

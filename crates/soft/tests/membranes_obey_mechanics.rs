@@ -4,6 +4,7 @@
 
 use glam::DVec3;
 use trocar_dynamics::{Field, Matter, Nodes};
+use trocar_math::real;
 use trocar_mesh::primitive::{HexagonalShape, SheetShape};
 use trocar_mesh::sheet::{Kind, NodeId, Sheet};
 use trocar_soft::membrane::tear::{Algorithm, Growth, Lengths, TearSettings, Thresholds};
@@ -80,6 +81,39 @@ fn the_substep_bound_of_the_source_s_sheet_is_sharp() {
     assert!(grows(1.02 * bound));
     // A thirtieth of a second in the source's 25 substeps is beyond it.
     assert!(grows(0.033 / 25.0));
+}
+
+#[test]
+fn the_bound_for_every_configuration_holds_in_the_worst_and_is_sharp_there() {
+    // Drawn out along a line, all springs of a node add up.
+    let mut parts = MembraneParts::new(standard(), THESIS);
+    parts.fixed = rim(&parts.sheet);
+    let membrane = Membrane::new(parts).unwrap();
+    let bound = membrane.stable_step();
+    assert!((bound - 2.0 / (9.0_f64 * 6500.0 / 0.01).sqrt()).abs() < 1e-9 * bound);
+    let grows = |h: f64| {
+        // Springs have no force where they are as long as at rest, but all point along x: a motion about any place is one about that.
+        let mut nodes = membrane.rest();
+        let start: Vec<_> = (0..nodes.len())
+            .map(|n| DVec3::X * (0.1 * noise(n as u64)))
+            .collect();
+        nodes.position.clone_from(&start);
+        membrane.force(&mut nodes, &STILL);
+        let held = nodes.force.clone();
+        shake(&mut nodes, 1e-9);
+        for _ in 0..3000 {
+            membrane.force(&mut nodes, &STILL);
+            for (force, held) in nodes.force.iter_mut().zip(&held) {
+                *force = (*force - *held) * DVec3::X;
+            }
+            membrane.advance(&mut nodes, h);
+        }
+        // What has grown beyond all numbers is no number.
+        let near = |(p, q): (&DVec3, &DVec3)| (p.x - q.x).abs() < 1e-6;
+        !nodes.position.iter().zip(&start).all(near)
+    };
+    assert!(!grows(0.999 * bound));
+    assert!(grows(1.03 * bound));
 }
 
 /// A strip between two fixed ends, under prestress, with ν = 0 so that its sides do not matter.
@@ -782,4 +816,85 @@ fn a_tip_that_can_not_go_on_does_not_keep_others_from_tearing() {
     nodes = membrane.rest();
     assert_eq!(membrane.tear(&mut nodes), Ok(None));
     assert!(membrane.event().is_empty());
+}
+
+#[test]
+fn a_sheet_bent_to_a_cylinder_has_the_energy_of_a_plate() {
+    // Whichever way it is rolled: ½ D κ² for each area.
+    let (rigidity, radius) = (1e-5, 20e-3);
+    for turn in [0.0_f64, 0.3, 1.1] {
+        let mut parts = MembraneParts::new(standard(), THESIS);
+        parts.bending = Bending::Hinges { rigidity };
+        let membrane = Membrane::new(parts).unwrap();
+        let mut nodes = membrane.rest();
+        let (sine, cosine) = (real::sin(turn), real::cos(turn));
+        for p in &mut nodes.position {
+            let (along, across) = (p.x * cosine + p.y * sine, p.y * cosine - p.x * sine);
+            let angle = along / radius;
+            *p = DVec3::new(radius * real::sin(angle), across, radius * real::cos(angle));
+        }
+        let sheet = membrane.sheet();
+        let springs: f64 = sheet
+            .edges()
+            .map(|e| {
+                let [a, b] = sheet.ends(e).map(|n| nodes.position[n.slot()]);
+                let stretch = a.distance(b) - sheet.rest_length(e);
+                0.5 * 6500.0 * stretch * stretch
+            })
+            .sum();
+        let bent = membrane.elastic_energy(&nodes) - springs;
+        let expected = 0.5 * rigidity / (radius * radius) * sheet.rest_area();
+        // Edges of the rim have no hinge: some hundredths are missing.
+        assert!(
+            (0.9..1.02).contains(&(bent / expected)),
+            "{turn}: {bent} instead of {expected}"
+        );
+    }
+}
+
+#[test]
+fn the_stable_step_is_that_of_the_sheet_as_it_is() {
+    // After any tear the step is what a membrane just built for the torn sheet would say: not less, because something stiff was torn
+    // once, and never more.
+    for (bending, measure) in [
+        (Bending::None, Measure::Printed),
+        (Bending::Springs { stiffness: 650.0 }, Measure::Printed),
+        (Bending::Hinges { rigidity: 1e-4 }, Measure::Local),
+    ] {
+        let sheet = standard();
+        let settings = TearSettings {
+            algorithm: Algorithm::Continuous,
+            thresholds: Thresholds {
+                tip: 0.1,
+                edge: 1e9,
+                inner: 1e9,
+                fastest: 1.0,
+            },
+            lengths: Lengths::of_edge(0.5e-3),
+        };
+        let mut parts = MembraneParts::new(sheet, THESIS);
+        parts.bending = bending;
+        parts.measure = measure;
+        parts.tearing = Some(settings);
+        let mut membrane = Membrane::new(parts.clone()).unwrap();
+        let mut nodes = membrane.rest();
+        let start = membrane.sheet().node_at(8);
+        let up = trocar_soft::membrane::tear::Aim::Toward(DVec3::new(0.4, 1.0, 0.0));
+        membrane.tear_at(&mut nodes, start, 1.0, up).unwrap();
+        let mut steps = vec![membrane.stable_step()];
+        for _ in 0..60 {
+            let Some(tip) = tip(&membrane) else {
+                break;
+            };
+            membrane.tear_at(&mut nodes, tip, 0.15e-3, up).unwrap();
+            let now = membrane.stable_step();
+            let mut fresh = membrane.clone();
+            fresh.expect_tools(0.0);
+            assert!((fresh.stable_step() / now - 1.0).abs() < 1e-12);
+            steps.push(now);
+        }
+        let rises = steps.windows(2).any(|w| w[1] > w[0]);
+        let falls = steps.windows(2).any(|w| w[1] < w[0]);
+        assert!(rises && falls, "{bending:?}: {steps:?}");
+    }
 }

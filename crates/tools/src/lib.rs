@@ -3,6 +3,7 @@
 pub mod endoscope;
 pub mod grasper;
 pub mod grip;
+pub mod membrane;
 pub mod trocar;
 
 pub use endoscope::{Endoscope, EndoscopeHandle, EndoscopeLimits, Eye};

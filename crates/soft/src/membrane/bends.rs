@@ -13,7 +13,7 @@ const WIDEST: f64 = 1.5 * std::f64::consts::PI;
 const WIDEST_AT_TEAR: f64 = 1.05 * std::f64::consts::PI;
 
 /// A bending spring: two nodes, by place, and their distance at rest, m.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Bend {
     pub(super) nodes: [u32; 2],
     pub(super) rest_length: f64,
@@ -27,6 +27,8 @@ pub(super) struct Bends {
     places: BTreeMap<[u32; 2], (usize, u32)>,
     /// The pairs of each middle node, by place.
     of_middle: Vec<Vec<[u32; 2]>>,
+    /// Springs at each node, by place.
+    degree: Vec<u32>,
 }
 
 impl Bends {
@@ -68,8 +70,13 @@ impl Bends {
         true
     }
 
-    /// Finds the pairs of all middles that an edit may have changed, anew.
-    pub(super) fn follow(&mut self, sheet: &Sheet, event: &Event) {
+    /// Springs at a node by place.
+    pub(super) fn at(&self, node: usize) -> u32 {
+        self.degree.get(node).copied().unwrap_or(0)
+    }
+
+    /// Finds the pairs of all middles that an edit may have changed, anew, and adds all nodes to `touched` that may have other springs now.
+    pub(super) fn follow(&mut self, sheet: &Sheet, event: &Event, touched: &mut Vec<NodeId>) {
         // Whether two nodes share a triangle also decides for middles one step away from what changed.
         let mut middles: Vec<NodeId> = event.nodes.clone();
         for node in &event.nodes {
@@ -85,9 +92,11 @@ impl Bends {
         for middle in &middles {
             self.take(middle.slot());
         }
-        for middle in middles {
-            self.add(sheet, middle);
+        for middle in &middles {
+            self.add(sheet, *middle);
+            touched.extend(sheet.edges_around(*middle).map(|(_, other)| other));
         }
+        touched.extend(middles);
     }
 
     fn take(&mut self, middle: usize) {
@@ -104,6 +113,7 @@ impl Bends {
             }
             let place = *place;
             self.places.remove(&pair);
+            pair.into_iter().for_each(|n| self.degree[n as usize] -= 1);
             self.springs.swap_remove(place);
             if let Some(moved) = self.springs.get(place)
                 && let Some(entry) = self.places.get_mut(&moved.nodes)
@@ -114,6 +124,9 @@ impl Bends {
     }
 
     fn add(&mut self, sheet: &Sheet, middle: NodeId) {
+        if self.degree.len() < sheet.node_slots() {
+            self.degree.resize(sheet.node_slots(), 0);
+        }
         let here = sheet.rest(middle);
         let fan: Vec<_> = sheet.fan(middle).collect();
         let closed = sheet.rim_neighbours(middle).is_none();
@@ -155,6 +168,7 @@ impl Bends {
                 };
                 if entry.0 == next {
                     self.springs.push(bend);
+                    pair.into_iter().for_each(|n| self.degree[n as usize] += 1);
                 } else {
                     self.springs[entry.0] = bend;
                 }
@@ -217,13 +231,18 @@ mod tests {
                 };
                 tear.call(&mut event, algorithm, at, 0.2e-3, way).unwrap();
                 event.carry(&sheet, &mut positions, DVec3::ZERO);
-                bends.follow(&sheet, &event);
+                bends.follow(&sheet, &event, &mut Vec::new());
                 calls += 1;
                 assert_eq!(
                     bends.sorted(),
                     Bends::new(&sheet).sorted(),
                     "{algorithm:?} {calls}"
                 );
+                for node in sheet.nodes() {
+                    let slot = node.slot() as u32;
+                    let mine = bends.springs.iter().filter(|b| b.nodes.contains(&slot));
+                    assert_eq!(bends.at(node.slot()) as usize, mine.count());
+                }
                 // No spring bridges a tear: its ends would be one place at rest, or lie on both sides.
                 assert!(bends.springs.iter().all(|b| b.rest_length > 1e-9));
                 node = sheet.nodes().find(|n| sheet.kind(*n) == Some(Kind::Tip));

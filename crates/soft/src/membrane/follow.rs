@@ -1,10 +1,13 @@
 //! What follows from the sheet, found anew where it has changed.
 
-use super::kernel::{Flat, hinge, hinge_stiffness};
+use super::kernel::{Flat, flat_hinge, hinge, hinge_stiffness};
 use super::{Bending, Hinge, Hold, Material, Membrane, Spring};
 use glam::DVec3;
 use trocar_dynamics::Nodes;
 use trocar_mesh::sheet::{EdgeId, Kind, NodeId, NodeStep, TriangleId};
+
+/// A sheet whose triangles meet at less than this at rest, rad, is flat there: a thousandth of what can be seen.
+const FLAT: f64 = 1e-6;
 
 impl Membrane {
     pub(super) fn refresh_all(&mut self) {
@@ -15,7 +18,7 @@ impl Membrane {
         triangles.into_iter().for_each(|t| self.refresh_triangle(t));
         edges.into_iter().for_each(|e| self.refresh_edge(e, None));
         nodes.iter().for_each(|n| self.refresh_node(*n));
-        self.tighten(&nodes);
+        self.judge_step(&nodes);
     }
 
     fn size(&mut self) {
@@ -58,8 +61,15 @@ impl Membrane {
             };
         }
         if let Bending::Hinges { rigidity } = self.bending {
-            self.hinges[edge.slot()] = self.hinge_at(edge, rigidity);
+            self.put_hinge(edge, self.hinge_at(edge, rigidity));
         }
+    }
+
+    fn put_hinge(&mut self, edge: EdgeId, hinge: Hinge) {
+        let place = &mut self.hinges[edge.slot()];
+        self.curved -= usize::from(place.is_curved());
+        self.curved += usize::from(hinge.is_curved());
+        *place = hinge;
     }
 
     fn hinge_at(&self, edge: EdgeId, rigidity: f64) -> Hinge {
@@ -77,10 +87,14 @@ impl Membrane {
         let nodes = [from, to, one, two];
         let areas = trocar_mesh::sheet::area(self.sheet.rest_corners(left))
             + trocar_mesh::sheet::area(self.sheet.rest_corners(right));
+        let rest = nodes.map(|n| self.sheet.rest(n));
+        let rest_bend = hinge(rest).0;
+        let is_flat = rest_bend.abs() < FLAT;
         Hinge {
             nodes: nodes.map(|n| n.slot() as u32),
-            rest_bend: hinge(nodes.map(|n| self.sheet.rest(n))).0,
+            rest_bend: if is_flat { 0.0 } else { rest_bend },
             stiffness: hinge_stiffness(rigidity, self.sheet.rest_length(edge), areas),
+            slopes: if is_flat { flat_hinge(rest) } else { [0.0; 4] },
         }
     }
 
@@ -129,6 +143,7 @@ impl Membrane {
                     let n = node.slot();
                     self.live[n] = false;
                     self.stress[n] = 0.0;
+                    self.crest.set(n, 0.0);
                     // Somebody else may have taken its place since, who keeps the velocity it was made with.
                     if !self.sheet.has_node(self.sheet.node_at(n)) {
                         nodes.velocity[n] = DVec3::ZERO;
@@ -144,7 +159,7 @@ impl Membrane {
         }
         for edge in &event.edges_gone {
             self.springs[edge.slot()] = Spring::default();
-            self.hinges[edge.slot()] = Hinge::default();
+            self.put_hinge(*edge, Hinge::default());
         }
         for triangle in &event.after {
             self.refresh_triangle(*triangle);
@@ -169,10 +184,25 @@ impl Membrane {
             let _ = self.masses.set_lock(n, built.lock);
             self.refresh_node(*node);
         }
-        if let Bending::Springs { .. } = self.bending {
-            self.bends.follow(&self.sheet, &event);
+        let mut touched = std::mem::take(&mut self.touched);
+        touched.clone_from(&event.nodes);
+        match self.bending {
+            Bending::None => {}
+            Bending::Springs { .. } => {
+                // Springs reach one node farther than what changed.
+                self.bends.follow(&self.sheet, &event, &mut touched);
+            }
+            Bending::Hinges { .. } => {
+                // So do hinges: their apexes.
+                let hinges = event.edges.iter().map(|e| &self.hinges[e.slot()]);
+                let apexes = hinges.filter(|h| h.stiffness > 0.0).flat_map(|h| h.nodes);
+                touched.extend(apexes.map(|n| self.sheet.node_at(n as usize)));
+            }
         }
-        self.tighten(&event.nodes);
+        touched.sort_unstable();
+        touched.dedup();
+        self.judge_step(&touched);
+        self.touched = touched;
         self.event = event;
     }
 }

@@ -1,9 +1,10 @@
 //! Forces and energy of a membrane.
 
 use super::kernel::{hinge, spring, tension, tension_forces};
-use super::{Bending, Material, Membrane};
+use super::{Bending, Hinge, Material, Membrane};
 use glam::DVec3;
 use trocar_dynamics::{Field, Masses, Matter, Nodes};
+use trocar_math::{f64x4, four::LANES};
 
 impl Matter for Membrane {
     fn masses(&self) -> &Masses {
@@ -11,89 +12,146 @@ impl Matter for Membrane {
     }
 
     fn force(&self, nodes: &mut Nodes, field: &Field) {
+        if let Material::Springs { .. } = self.material {
+            self.force_in_lanes(nodes, field);
+            return;
+        }
         let Nodes {
             position, force, ..
         } = nodes;
-        force.fill(DVec3::ZERO);
-        if self.gravity {
-            for (n, f) in force.iter_mut().enumerate() {
-                if self.live[n] {
-                    *f = field.gravity * self.masses.mass()[n];
-                }
-            }
+        for (n, f) in force.iter_mut().enumerate() {
+            *f = self.own_force(n, position[n], field);
         }
         self.stretch(position, force);
         self.bend(position, force);
-        self.hold(position, force);
     }
 
     fn stable_step(&self) -> f64 {
-        self.stable_step
+        2.0 / self.crest.top().sqrt()
     }
 }
 
 impl Membrane {
-    fn stretch(&self, position: &[DVec3], force: &mut [DVec3]) {
-        match self.material {
-            Material::Springs { .. } => {
-                for s in &self.springs {
-                    pull(s.ends, s.rest_length, s.stiffness, position, force);
-                }
-            }
-            Material::Sheet {
-                stiffness, poisson, ..
-            } => {
-                for (flat, corners) in self.flats.iter().zip(&self.corners) {
-                    if flat.area == 0.0 {
-                        continue;
-                    }
-                    let corners = corners.map(|n| n as usize);
-                    let t = tension(flat, corners.map(|n| position[n]), stiffness, poisson);
-                    if t.principal[0] == 0.0 {
-                        continue;
-                    }
-                    for (n, f) in corners.into_iter().zip(tension_forces(flat, &t)) {
-                        force[n] += f;
-                    }
-                }
-            }
+    /// Forces of springs, and of what resists bending beside them. A node's position and force are whole vectors there: to fetch and to
+    /// write one takes a single instruction, and there is little else to do for a spring.
+    fn force_in_lanes(&self, nodes: &mut Nodes, field: &Field) {
+        let Nodes {
+            position,
+            force,
+            lanes,
+            ..
+        } = nodes;
+        lanes.resize(position.len(), [f64x4::ZERO; 2]);
+        let wide = |v: DVec3| f64x4::new([v.x, v.y, v.z, 0.0]);
+        for (n, (lane, p)) in lanes.iter_mut().zip(position.iter()).enumerate() {
+            *lane = [wide(*p), wide(self.own_force(n, *p, field))];
         }
-    }
-
-    fn bend(&self, position: &[DVec3], force: &mut [DVec3]) {
+        for four in quarters(&self.springs) {
+            let [p, q, r, s] = four;
+            let lengths = [p.rest_length, q.rest_length, r.rest_length, s.rest_length];
+            let stiffness = [p.stiffness, q.stiffness, r.stiffness, s.stiffness];
+            let ends = [p.ends, q.ends, r.ends, s.ends];
+            pull_four(&ends, f64x4::new(lengths), f64x4::new(stiffness), lanes);
+        }
         match self.bending {
             Bending::None => {}
             Bending::Springs { stiffness } => {
-                for bend in &self.bends.springs {
-                    let rest = self.prestress * bend.rest_length;
-                    pull(bend.nodes, rest, stiffness, position, force);
+                let (scale, all) = (f64x4::splat(self.prestress), f64x4::splat(stiffness));
+                for four in quarters(&self.bends.springs) {
+                    let [p, q, r, s] = four;
+                    let lengths = [p.rest_length, q.rest_length, r.rest_length, s.rest_length];
+                    let ends = [p.nodes, q.nodes, r.nodes, s.nodes];
+                    pull_four(&ends, scale * f64x4::new(lengths), all, lanes);
                 }
             }
             Bending::Hinges { .. } => {
-                for h in &self.hinges {
-                    if h.stiffness == 0.0 {
-                        continue;
-                    }
-                    let nodes = h.nodes.map(|n| n as usize);
-                    let (bent, gradients) = hinge(nodes.map(|n| position[n]));
-                    let moment = h.stiffness * (bent - h.rest_bend);
-                    for (n, gradient) in nodes.into_iter().zip(gradients) {
-                        force[n] -= gradient * moment;
+                for four in quarters(&self.hinges) {
+                    for h in four.iter().filter(|h| h.is_flat()) {
+                        unbend(h, lanes);
                     }
                 }
+            }
+        }
+        for (force, lane) in force.iter_mut().zip(lanes.iter()) {
+            let [x, y, z, _] = lane[1].to_array();
+            *force = DVec3::new(x, y, z);
+        }
+        self.bend_curved(position, force);
+    }
+
+    /// What acts on a node by itself: gravity, and its homing (W65, M8), f = k (H − x).
+    #[inline(always)]
+    fn own_force(&self, node: usize, position: DVec3, field: &Field) -> DVec3 {
+        let mut force = DVec3::ZERO;
+        if (self.gravity || self.adhesion.is_some()) && self.live[node] {
+            if self.gravity {
+                force = field.gravity * self.masses.mass()[node];
+            }
+            let hold = self.homing.hold[node] * self.homing.left[node];
+            if hold > 0.0 {
+                force += (self.homing_position(node) - position) * hold;
+            }
+        }
+        force
+    }
+
+    /// Forces of a sheet's tension.
+    fn stretch(&self, position: &[DVec3], force: &mut [DVec3]) {
+        let Material::Sheet {
+            stiffness, poisson, ..
+        } = self.material
+        else {
+            return;
+        };
+        for (flat, corners) in self.flats.iter().zip(&self.corners) {
+            if flat.area == 0.0 {
+                continue;
+            }
+            let corners = corners.map(|n| n as usize);
+            let t = tension(flat, corners.map(|n| position[n]), stiffness, poisson);
+            if t.principal[0] == 0.0 {
+                continue;
+            }
+            for (n, f) in corners.into_iter().zip(tension_forces(flat, &t)) {
+                force[n] += f;
             }
         }
     }
 
-    /// Homing (W65, M8): f = k (H − x).
-    fn hold(&self, position: &[DVec3], force: &mut [DVec3]) {
-        if self.adhesion.is_none() {
+    /// Forces of bending on a sheet under tension.
+    fn bend(&self, position: &[DVec3], force: &mut [DVec3]) {
+        if let Bending::Springs { stiffness } = self.bending {
+            for bend in &self.bends.springs {
+                let [a, b] = bend.nodes.map(|n| n as usize);
+                let rest = self.prestress * bend.rest_length;
+                let (f, _) = spring(position[b] - position[a], rest, stiffness);
+                force[a] += f;
+                force[b] -= f;
+            }
+        }
+        for h in self.hinges.iter().filter(|h| h.is_flat()) {
+            let moment = bend_of(h, position) * h.stiffness;
+            for (n, slope) in h.nodes.into_iter().zip(h.slopes) {
+                force[n as usize] -= moment * slope;
+            }
+        }
+        self.bend_curved(position, force);
+    }
+
+    /// Forces of hinges that are bent at rest.
+    fn bend_curved(&self, position: &[DVec3], force: &mut [DVec3]) {
+        if self.curved == 0 {
             return;
         }
-        for (n, f) in force.iter_mut().enumerate() {
-            let hold = self.homing.hold[n] * self.homing.left[n];
-            if hold > 0.0 && self.live[n] {
-                *f += (self.homing_position(n) - position[n]) * hold;
+        for h in &self.hinges {
+            if !h.is_curved() {
+                continue;
+            }
+            let nodes = h.nodes.map(|n| n as usize);
+            let (bent, gradients) = hinge(nodes.map(|n| position[n]));
+            let moment = h.stiffness * (bent - h.rest_bend);
+            for (n, gradient) in nodes.into_iter().zip(gradients) {
+                force[n] -= gradient * moment;
             }
         }
     }
@@ -136,6 +194,9 @@ impl Membrane {
                 .iter()
                 .filter(|h| h.stiffness > 0.0)
                 .map(|h| {
+                    if h.is_flat() {
+                        return 0.5 * h.stiffness * bend_of(h, &nodes.position).length_squared();
+                    }
                     let bent = hinge(h.nodes.map(at)).0 - h.rest_bend;
                     0.5 * h.stiffness * bent * bent
                 })
@@ -178,10 +239,72 @@ impl Membrane {
     }
 }
 
+/// Σ c x of a hinge that is flat at rest.
 #[inline]
-fn pull(ends: [u32; 2], rest_length: f64, stiffness: f64, position: &[DVec3], force: &mut [DVec3]) {
-    let [a, b] = ends.map(|n| n as usize);
-    let (f, _) = spring(position[b] - position[a], rest_length, stiffness);
-    force[a] += f;
-    force[b] -= f;
+fn bend_of(hinge: &Hinge, position: &[DVec3]) -> DVec3 {
+    let part = |k: usize| position[hinge.nodes[k] as usize] * hinge.slopes[k];
+    (part(0) + part(1)) + (part(2) + part(3))
+}
+
+/// Forces of a hinge that is flat at rest, −k c Σ c x.
+#[inline(always)]
+fn unbend(hinge: &Hinge, lanes: &mut [[f64x4; 2]]) {
+    let nodes = hinge.nodes.map(|n| n as usize);
+    let slopes = hinge.slopes.map(f64x4::splat);
+    let part = |k: usize| lanes[nodes[k]][0] * slopes[k];
+    let bent = (part(0) + part(1)) + (part(2) + part(3));
+    let moment = bent * f64x4::splat(hinge.stiffness);
+    for (n, slope) in nodes.into_iter().zip(slopes) {
+        lanes[n][1] -= moment * slope;
+    }
+}
+
+/// All of a list, four at a time, one of each quarter: neighbours in the list share nodes, and whoever adds to a force that was just written waits
+/// for it. What is missing from the last is filled up with parts that do nothing.
+fn quarters<T: Copy + Default>(list: &[T]) -> impl Iterator<Item = [T; LANES]> + '_ {
+    let quarter = list.len().div_ceil(LANES);
+    let (a, rest) = list.split_at(quarter.min(list.len()));
+    let (b, rest) = rest.split_at(quarter.min(rest.len()));
+    let (c, d) = rest.split_at(quarter.min(rest.len()));
+    let whole = d.len();
+    let first = a.iter().zip(b).zip(c).zip(d);
+    let last = (whole..quarter).map(move |k| {
+        let or_none = |part: &[T]| part.get(k).copied().unwrap_or_default();
+        [or_none(a), or_none(b), or_none(c), T::default()]
+    });
+    first.map(|(((a, b), c), d)| [*a, *b, *c, *d]).chain(last)
+}
+
+/// Lengths below this, m, are none: so that nothing is divided by zero.
+const SHORTEST: f64 = 1e-200;
+
+/// Pulls of four springs, f = c (l − l₀) along each (W32, M2). One without length pulls nowhere.
+#[inline(always)]
+fn pull_four(
+    ends: &[[u32; 2]; LANES],
+    rest_length: f64x4,
+    stiffness: f64x4,
+    lanes: &mut [[f64x4; 2]],
+) {
+    // Written out: a closure for each of four is not always taken apart by the compiler, and then costs more than the springs.
+    let [p, q, r, s] = *ends;
+    let apart = |[a, b]: [u32; 2]| lanes[b as usize][0] - lanes[a as usize][0];
+    let square = |v: f64x4| {
+        let [x, y, z, _] = (v * v).to_array();
+        x + y + z
+    };
+    let (i, j, k, l) = (apart(p), apart(q), apart(r), apart(s));
+    let length = f64x4::new([square(i), square(j), square(k), square(l)]).sqrt();
+    let tension = stiffness * (length - rest_length);
+    let factors = tension / length.fast_max(f64x4::splat(SHORTEST));
+    let [f, g, h, m] = factors.to_array();
+    let mut give = |[a, b]: [u32; 2], apart: f64x4, factor: f64| {
+        let pull = apart * f64x4::splat(factor);
+        lanes[a as usize][1] += pull;
+        lanes[b as usize][1] -= pull;
+    };
+    give(p, i, f);
+    give(q, j, g);
+    give(r, k, h);
+    give(s, l, m);
 }

@@ -170,6 +170,28 @@ pub fn hinge([from, to, left, right]: [DVec3; 4]) -> (f64, [DVec3; 4]) {
     )
 }
 
+/// By how much each node bends an edge that is flat at rest, c in 1/m, in the order of [`hinge`]: how much it is bent is then |Σ c x|.
+///
+/// With the heights h and the feet s (0 to 1) of the apexes at rest, c is −1/h for them, and for the ends what keeps Σ c and Σ c X at zero. With
+/// unit vectors a, b from the edge to the apexes, Σ c x = −(a + b) as long as lengths are those at rest: 2 sin(θ/2) at any angle, as in
+/// [`hinge`] (the quadratic bending of Bergou et al. 2006). Forces are −k cᵢ Σ c x: no root, no quotient, nothing to blow up in a fold. A
+/// uniform stretch costs nothing; an uneven one costs, but less than bending by as much.
+pub fn flat_hinge([from, to, left, right]: [DVec3; 4]) -> [f64; 4] {
+    let edge = to - from;
+    let square = edge.length_squared();
+    let foot = |apex: DVec3| {
+        let part = (apex - from).dot(edge) / square;
+        (part, 1.0 / (apex - from - edge * part).length())
+    };
+    let ((s, l), (t, r)) = (foot(left), foot(right));
+    let slopes = [(1.0 - s) * l + (1.0 - t) * r, s * l + t * r, -l, -r];
+    if slopes.iter().all(|c| c.is_finite()) {
+        slopes
+    } else {
+        [0.0; 4]
+    }
+}
+
 /// Stiffness (N·m) of a hinge for a plate of flexural rigidity `rigidity` (N·m): D l² / (A + A′), with the edge's length (m) and the
 /// areas beside it (m²) at rest.
 ///
@@ -182,6 +204,7 @@ pub fn hinge_stiffness(rigidity: f64, length: f64, areas: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use trocar_math::rotation;
 
     fn noise(seed: u64) -> f64 {
         let mut z = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x51ed_270b;
@@ -263,6 +286,48 @@ mod tests {
             }
             let sum: DVec3 = gradients.iter().sum();
             assert!(sum.length() < 1e-12 * (1.0 + gradients[2].length()));
+        }
+    }
+
+    #[test]
+    fn a_flat_hinge_is_bent_as_a_hinge_is_and_costs_nothing_to_stretch() {
+        for case in 0..200 {
+            let flat = |k: u64| point(8 * case + k) * DVec3::new(1.0, 1.0, 0.0);
+            let (from, to) = (flat(0), flat(1));
+            let edge = to - from;
+            let across = DVec3::Z.cross(edge).normalize();
+            let side = |k: u64, sign: f64| {
+                let off = flat(k);
+                from + edge * off.x + across * (sign * (0.2 + off.y.abs()))
+            };
+            let (left, right) = (side(2, 1.0), side(3, -1.0));
+            let rest = [from, to, left, right];
+            let slopes = flat_hinge(rest);
+            let bent = |places: [DVec3; 4]| {
+                let parts = slopes.into_iter().zip(places);
+                parts.fold(DVec3::ZERO, |sum, (c, x)| sum + x * c)
+            };
+            let scale = slopes.iter().map(|c| c.abs()).sum::<f64>();
+            // Sheared and stretched as a whole.
+            let stretched = rest.map(|p| DVec3::new(1.3 * p.x + 0.2 * p.y, 0.8 * p.y, 0.1 * p.x));
+            assert!(bent(stretched).length() < 1e-13 * scale);
+            // Turned about the edge.
+            let turn = rotation::from_scaled_axis(edge.normalize() * (3.0 * noise(case)));
+            let mut folded = rest;
+            folded[2] = from + turn * (left - from);
+            let (exact, gradients) = hinge(folded);
+            assert!(
+                (bent(folded).length() - exact.abs()).abs() < 1e-12 * scale,
+                "{case}"
+            );
+            // Where it is nearly flat, the gradients agree, too.
+            let little = rotation::from_scaled_axis(edge.normalize() * 1e-5);
+            folded[2] = from + little * (left - from);
+            let gradients_flat = hinge(folded).1;
+            for (c, g) in slopes.into_iter().zip(gradients_flat) {
+                assert!((c.abs() - g.length()).abs() < 1e-5 * scale);
+            }
+            assert!(gradients.iter().all(|g| g.is_finite()));
         }
     }
 

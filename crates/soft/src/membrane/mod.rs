@@ -27,6 +27,7 @@ pub use parts::{Adhesion, Bending, Hold, Material, Measure, MembraneError, Membr
 pub use record::{Damaged, MembraneRecord};
 
 use bends::Bends;
+use bound::Crest;
 use glam::{DMat3, DVec3};
 use kernel::Flat;
 use tear::TearSettings;
@@ -51,6 +52,20 @@ struct Hinge {
     rest_bend: f64,
     /// N·m; 0 if there is no edge inside.
     stiffness: f64,
+    /// By how much each node bends it, 1/m, where it is flat at rest; zeros where it is not.
+    slopes: [f64; 4],
+}
+
+impl Hinge {
+    /// Whether it is flat at rest, so that [`kernel::flat_hinge`] serves.
+    fn is_flat(&self) -> bool {
+        self.slopes[2] != 0.0
+    }
+
+    /// Whether it is there, and bent at rest.
+    fn is_curved(&self) -> bool {
+        self.stiffness > 0.0 && !self.is_flat()
+    }
 }
 
 /// How the nodes stick, by place.
@@ -87,6 +102,8 @@ pub struct Membrane {
     /// Corners of every triangle, by its place.
     corners: Vec<[u32; 3]>,
     hinges: Vec<Hinge>,
+    /// Hinges that are bent at rest.
+    curved: usize,
     bends: Bends,
     homing: Homing,
     fixed: Vec<bool>,
@@ -101,8 +118,12 @@ pub struct Membrane {
     /// Triangles within reach of a tip, for the same.
     found: Vec<TriangleId>,
     event: Event,
-    /// Greatest stiffness over mass that was found at each node, 1/s², and the step that follows.
-    stable_step: f64,
+    /// Nodes that an edit may have made stiffer or softer.
+    touched: Vec<NodeId>,
+    /// Stiffness that tools may add at a node, N/m.
+    tool_stiffness: f64,
+    /// Greatest stiffness over mass at each node, 1/s².
+    crest: Crest,
 }
 
 impl Membrane {
@@ -141,6 +162,7 @@ impl Membrane {
             flats: Vec::new(),
             corners: Vec::new(),
             hinges: Vec::new(),
+            curved: 0,
             bends: match bending {
                 Bending::Springs { .. } => Bends::new(&sheet),
                 _ => Bends::default(),
@@ -162,7 +184,9 @@ impl Membrane {
             around: Vec::new(),
             found: Vec::new(),
             event: Event::default(),
-            stable_step: f64::INFINITY,
+            touched: Vec::new(),
+            tool_stiffness: 0.0,
+            crest: Crest::default(),
             sheet,
         };
         let nodes: Vec<_> = (0..count)
@@ -185,6 +209,13 @@ impl Membrane {
     /// Its sheet.
     pub fn sheet(&self) -> &Sheet {
         &self.sheet
+    }
+
+    /// Its triangles, by place, with the places of their corners.
+    pub fn triangles(&self) -> impl Iterator<Item = (usize, [u32; 3])> + '_ {
+        let all = self.corners.iter().zip(&self.flats).enumerate();
+        all.filter(|(_, (_, flat))| flat.area > 0.0)
+            .map(|(slot, (corners, _))| (slot, *corners))
     }
 
     /// What the last tear or change did to the sheet.

@@ -1,7 +1,7 @@
 //! What became of a membrane, as plain data: for snapshots.
 
 use super::bends::Bends;
-use super::{Bending, Material, Membrane};
+use super::{Bending, Crest, Material, Membrane};
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
 use trocar_dynamics::{MassNode, Masses};
@@ -19,7 +19,6 @@ pub struct MembraneRecord {
     /// Constants of the springs by place of the edge, N/m: fold support weakens some.
     stiffness: Vec<f64>,
     bends: Vec<[u32; 2]>,
-    stable_step: f64,
 }
 
 /// Why a record can't be taken up.
@@ -48,7 +47,6 @@ impl Membrane {
                 .collect(),
             stiffness: self.springs.iter().map(|s| s.stiffness).collect(),
             bends: self.bends.order().collect(),
-            stable_step: self.stable_step,
         }
     }
 
@@ -75,7 +73,6 @@ impl Membrane {
         for [a, b] in self.bends.order() {
             see(u64::from(a) << 32 | u64::from(b));
         }
-        see(self.stable_step.to_bits());
     }
 
     /// This membrane as a record says it became. What does not fit is refused, wherever it came from.
@@ -95,8 +92,7 @@ impl Membrane {
             && record.left.iter().all(|left| (0.0..=1.0).contains(left))
             && record.fixed.len() == count
             && record.headings.len() <= count
-            && springs
-            && record.stable_step > 0.0;
+            && springs;
         if !fits {
             return Err(Damaged::Lists);
         }
@@ -117,6 +113,8 @@ impl Membrane {
             flats: Vec::new(),
             corners: Vec::new(),
             hinges: Vec::new(),
+            curved: 0,
+            crest: Crest::default(),
             live: vec![false; count],
             ..self.clone()
         };
@@ -141,7 +139,6 @@ impl Membrane {
                 spring.stiffness = *stiffness;
             }
         }
-        membrane.stable_step = record.stable_step;
         Ok(membrane)
     }
 }

@@ -1,0 +1,500 @@
+//! A needle against a membrane: a capsule that pushes triangles, rubs on them and holds them (W121–W138, M16–M19).
+//!
+//! **Where it pushes.** The thesis moves a triangle as a whole, and a node that several touched triangles share is pushed by all of them
+//! (its trap 9). Here the nearest point of a triangle is pushed, its corners by their weights in it, and triangles
+//! that touch beside each other share what they do: with the depth δ, its ramp φ = min(1, δ/ε) and the weights w,
+//!
+//! ```text
+//! push   N = k s δ        share   s = φ / max(1, nᵢ)        nᵢ = Σ φ wᵢ   over all that touch node i
+//! ```
+//!
+//! so that Σ s wᵢ ≤ 1 at every node: what a needle adds to its stiffness is at most 2 k (on the ramp), however the sheet is meshed, and
+//! forces never jump when another triangle comes to touch.
+//!
+//! **Friction** is Coulomb's. What [sticks](Stick) hangs on a spring of the same stiffness between a point of the triangle and one of the tool.
+
+use super::near::{Candidate, Near, fastest};
+use super::{Reaction, Travel};
+use glam::DVec3;
+use trocar_collide::tool::needle::{Reach, Sunk, sunk_among};
+use trocar_collide::{Capsule, closest, segment_triangle, sweep};
+use trocar_dynamics::{Matter, Nodes};
+use trocar_math::{Four, Pose, four::LANES, rotation};
+use trocar_mesh::sheet::{Event, Followed, Sheet, SheetAnchor};
+use trocar_soft::membrane::Membrane;
+
+/// Depth over which a contact comes to its full stiffness, in parts of the radius.
+const RAMP: f64 = 0.05;
+
+/// A needle that moves by more than this part of its radius between two looks is swept: less can't take it past a triangle's middle.
+const UNSWEPT: f64 = 0.5;
+
+/// When a triangle sticks to the needle (W133–W136).
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Stick {
+    /// Never.
+    #[default]
+    Never,
+    /// As long as the force along the needle's skin is at most this times the push, ≥ 0: Coulomb's cone. Beyond it slides.
+    Cone(f64),
+    /// The source's: what is deeper than `beyond` (m, ≥ 0) sticks, until the force along the skin is above `limit` (N, > 0). It is torn off
+    /// then, and may stick again.
+    Deep {
+        /// Depth from which it sticks, m.
+        beyond: f64,
+        /// Force along the skin that tears it off, N.
+        limit: f64,
+    },
+}
+
+/// What a needle is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct NeedleParts {
+    /// Ends of the axis of its tip in the tool's frame, m (W127).
+    pub axis: [DVec3; 2],
+    /// Radius, m, > 0.
+    pub radius: f64,
+    /// Force for each depth, N/m, > 0: in the source that of the membrane's springs (W132).
+    pub stiffness: f64,
+    /// Coefficient of sliding friction, ≥ 0 (W134).
+    pub friction: f64,
+    /// When it sticks.
+    pub stick: Stick,
+}
+
+/// What a needle remembers of a triangle.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Held {
+    /// The point of the triangle that sticks, and where it sticks in the tool's frame, m.
+    stuck: Option<([f64; 3], DVec3)>,
+    /// The side on which it touches.
+    side: Option<Side>,
+}
+
+impl Held {
+    /// Whether the triangle is beyond the needle's axis, and has to come back.
+    pub(super) fn has_passed(&self) -> bool {
+        self.side.is_some_and(|s| s.passed)
+    }
+}
+
+/// The side of a needle that a triangle is on.
+#[derive(Clone, Copy, Debug)]
+struct Side {
+    /// The way out, in the tool's frame.
+    out: DVec3,
+    /// Where on the axis, from 0 to 1.
+    along: f64,
+    /// Where on the triangle.
+    weights: [f64; 3],
+    /// Whether it is beyond the axis, and has to come back.
+    passed: bool,
+}
+
+impl Candidate {
+    /// Lets what is remembered follow an edit of the sheet.
+    pub(super) fn follow(&mut self, sheet: &Sheet, event: &Event) {
+        let points = [
+            self.held.stuck.map(|s| s.0),
+            self.held.side.map(|s| s.weights),
+        ];
+        let mut to = self.triangle;
+        for (k, weights) in points.into_iter().enumerate() {
+            let Some(weights) = weights else {
+                continue;
+            };
+            let triangle = self.triangle;
+            let mut anchor = SheetAnchor { triangle, weights };
+            let lost = event.follow(sheet, &mut anchor) == Followed::Lost;
+            // The side is found anew if it went another way than what sticks.
+            let apart = k == 1 && points[0].is_some() && anchor.triangle != to;
+            match k {
+                0 if lost => self.held.stuck = None,
+                0 => {
+                    to = anchor.triangle;
+                    self.held.stuck = self.held.stuck.map(|s| (anchor.weights, s.1));
+                }
+                _ if lost || apart => self.held.side = None,
+                _ => {
+                    to = anchor.triangle;
+                    let weights = anchor.weights;
+                    self.held.side = self.held.side.map(|s| Side { weights, ..s });
+                }
+            }
+        }
+        self.triangle = to;
+    }
+}
+
+/// A triangle that is touched.
+#[derive(Clone, Copy, Debug)]
+struct Hit {
+    candidate: usize,
+    sunk: Sunk,
+}
+
+/// A needle; see the [module](self).
+#[derive(Clone, Debug)]
+pub struct Needle {
+    parts: NeedleParts,
+    travel: Travel,
+    pose: Pose,
+    /// Of the last substep, s.
+    last: f64,
+    near: Near,
+    hits: Vec<Hit>,
+    /// Σ φ w of every node by place; zero between two substeps.
+    shares: Vec<f64>,
+    reaction: Reaction,
+}
+
+impl Needle {
+    /// Checks the parts; the reason why not, if they can't be used.
+    pub fn new(parts: NeedleParts) -> Result<Self, &'static str> {
+        let positive = |x: f64| x > 0.0 && x < f64::INFINITY;
+        if !parts.axis.iter().all(|p| p.is_finite()) || !positive(parts.radius) {
+            return Err("a needle needs a finite axis and a radius above 0");
+        }
+        let rubs = parts.friction >= 0.0 && parts.friction.is_finite();
+        if !(positive(parts.stiffness) && rubs) {
+            return Err("a needle needs a stiffness above 0 and a friction of at least 0");
+        }
+        let sound = match parts.stick {
+            Stick::Never => true,
+            Stick::Cone(coefficient) => {
+                coefficient >= parts.friction && coefficient < f64::INFINITY
+            }
+            Stick::Deep { beyond, limit } => beyond >= 0.0 && positive(limit),
+        };
+        if !sound {
+            return Err(
+                "what sticks needs a coefficient of at least that of sliding, or a depth and a limit",
+            );
+        }
+        Ok(Self {
+            parts,
+            travel: Travel::still(Pose::IDENTITY, 0.0),
+            pose: Pose::IDENTITY,
+            last: 0.0,
+            near: Near::default(),
+            hits: Vec::new(),
+            shares: Vec::new(),
+            reaction: Reaction::default(),
+        })
+    }
+
+    /// What it is.
+    pub fn parts(&self) -> &NeedleParts {
+        &self.parts
+    }
+
+    /// The most that it adds to the stiffness of a node, N/m: for [`Membrane::expect_tools`].
+    pub fn added_stiffness(&self) -> f64 {
+        2.0 * self.parts.stiffness
+    }
+
+    /// Its capsule when the tool is at a pose.
+    pub fn capsule(&self, pose: &Pose) -> Capsule {
+        let [a, b] = self.parts.axis.map(|p| pose.point(p));
+        let radius = self.parts.radius;
+        Capsule { a, b, radius }
+    }
+
+    /// What the membrane did to it in the last substep.
+    pub fn reaction(&self) -> Reaction {
+        self.reaction
+    }
+
+    /// Triangles that it may reach, and those that it touched in the last substep.
+    pub fn counts(&self) -> [usize; 2] {
+        [self.near.candidates.len(), self.hits.len()]
+    }
+
+    /// Triangles that stick to it.
+    pub fn sticking(&self) -> usize {
+        let candidates = self.near.candidates.iter();
+        candidates.filter(|c| c.held.stuck.is_some()).count()
+    }
+
+    /// Substeps that it takes for the needle to move by no more than half its radius in each.
+    pub fn substeps(&self, travel: &Travel) -> u32 {
+        let way = self.way(&travel.from, &travel.to);
+        let count = trocar_math::real::ceil(way / (UNSWEPT * self.parts.radius));
+        count.clamp(1.0, 1e6) as u32
+    }
+
+    /// The farthest that a point of the axis goes between two poses, m.
+    fn way(&self, from: &Pose, to: &Pose) -> f64 {
+        let ways = self.parts.axis.map(|p| from.point(p).distance(to.point(p)));
+        ways[0].max(ways[1])
+    }
+
+    /// Begins a frame: finds what it may reach on its way. After a pause or a jump, `travel` begins where the needle is put.
+    pub fn begin(&mut self, membrane: &Membrane, nodes: &Nodes, travel: Travel) {
+        self.travel = travel;
+        self.pose = travel.from;
+        self.look_around(membrane, nodes, 0.0);
+    }
+
+    /// Looks for triangles from a part of the frame (0 to 1) to its end.
+    fn look_around(&mut self, membrane: &Membrane, nodes: &Nodes, part: f64) {
+        let Travel { from, to, dt } = self.travel;
+        let here = self.pose;
+        // A point that turns by θ about the origin leaves its chord by at most an eighth of θ² times its distance.
+        let turn = rotation::to_scaled_axis(to.rotation * from.rotation.conjugate()).length();
+        let arm = self.parts.axis.map(|p| p.length());
+        let bulge = 0.125 * turn * turn * arm[0].max(arm[1]);
+        // W39: as far as nodes go until the end of the frame at their speed, and a little, so that a still sheet is not looked for anew.
+        let margin = fastest(nodes) * dt * (1.0 - part) + 0.25 * self.parts.radius;
+        let capsules = [self.capsule(&here), self.capsule(&to)];
+        let [from, to] = &capsules;
+        self.near.gather(membrane, nodes, [from, to], bulge, margin);
+    }
+
+    /// Lets what it remembers follow the membrane's last tear or cut. To be called after every one.
+    pub fn follow(&mut self, membrane: &Membrane) {
+        self.near.follow(membrane);
+    }
+
+    /// Adds its forces to those of the membrane, for the substep of `h` seconds that ends after a part (0 to 1) of the frame.
+    pub fn act(&mut self, membrane: &Membrane, nodes: &mut Nodes, part: f64, h: f64) {
+        let before = self.pose;
+        let gone = self.last * fastest(nodes);
+        if !self.near.still_knows(membrane, gone) {
+            self.look_around(membrane, nodes, part);
+        }
+        self.pose = self.travel.at(part);
+        let needle = self.capsule(&self.pose);
+        let moved = self.way(&before, &self.pose) + gone;
+        let swept = moved > UNSWEPT * needle.radius;
+        self.touch(nodes, &needle);
+        if swept {
+            let start = self.capsule(&before);
+            self.catch(nodes, &start, &needle);
+        }
+        self.keep_sides(nodes, &needle, moved, swept);
+        self.push(membrane, nodes, &before, h);
+        self.last = h;
+    }
+
+    /// Finds the triangles that the needle is in, four at a time first.
+    fn touch(&mut self, nodes: &Nodes, needle: &Capsule) {
+        let at = |n: u32| &nodes.position[n as usize];
+        let reach = Reach::new(needle);
+        let Self { near, hits, .. } = self;
+        hits.clear();
+        let mut judge = |candidate: usize| {
+            let triangle = near.corners[candidate].map(|n| *at(n));
+            let open = near.candidates[candidate].open;
+            if let Some(sunk) = sunk_among(needle, triangle, open) {
+                hits.push(Hit { candidate, sunk });
+            }
+        };
+        let (fours, rest) = near.corners.as_chunks::<LANES>();
+        for (k, [p, q, r, s]) in fours.iter().enumerate() {
+            let corner = |i: usize| Four::of(at(p[i]), at(q[i]), at(r[i]), at(s[i]));
+            let mut bits = reach.may_touch([corner(0), corner(1), corner(2)]);
+            while bits != 0 {
+                judge(LANES * k + bits.trailing_zeros() as usize);
+                bits &= bits - 1;
+            }
+        }
+        let done = near.corners.len() - rest.len();
+        (done..near.corners.len()).for_each(judge);
+    }
+
+    /// Finds triangles that the needle met on its way from `start` to `end` and remembers on which side it met them.
+    fn catch(&mut self, nodes: &Nodes, start: &Capsule, end: &Capsule) {
+        let axis = [
+            sweep::Moving::new(start.a, end.a),
+            sweep::Moving::new(start.b, end.b),
+        ];
+        for (candidate, corners) in self.near.candidates.iter_mut().zip(&self.near.corners) {
+            if candidate.held.side.is_some() {
+                continue;
+            }
+            let triangle = corners.map(|n| {
+                let now = nodes.position[n as usize];
+                sweep::Moving::new(now - nodes.velocity[n as usize] * self.last, now)
+            });
+            let impact = sweep::capsule_triangle(axis, triangle, end.radius, sweep::TOLERANCE);
+            if let Some(impact) = impact.filter(|i| i.certain && i.normal != DVec3::ZERO) {
+                let out = self.pose.rotation.conjugate() * impact.normal;
+                candidate.held.side = Some(Side {
+                    out,
+                    along: impact.along,
+                    weights: impact.weights,
+                    passed: false,
+                });
+            }
+        }
+    }
+
+    /// Keeps triangles on the side on which they were met. What is in the needle by its shape alone may have come from any side; after a great motion,
+    /// or as long as it has not come back, the remembered one decides.
+    fn keep_sides(&mut self, nodes: &Nodes, needle: &Capsule, moved: f64, swept: bool) {
+        let mut next = 0;
+        for (k, candidate) in self.near.candidates.iter_mut().enumerate() {
+            let hit = self
+                .hits
+                .get(next)
+                .filter(|hit| hit.candidate == k)
+                .copied();
+            let local = |v: DVec3| self.pose.rotation.conjugate() * v;
+            let fresh = hit.map(|hit| Side {
+                out: local(hit.sunk.normal),
+                along: hit.sunk.along,
+                weights: hit.sunk.weights,
+                passed: false,
+            });
+            let remembered = candidate.held.side.and_then(|side| {
+                let normal = self.pose.rotation * side.out;
+                let agrees = hit.is_some_and(|hit| hit.sunk.normal.dot(normal) > 0.0);
+                if agrees || !(swept || side.passed) {
+                    return None;
+                }
+                let corners = self.near.corners[k].map(|n| nodes.position[n as usize]);
+                let depth_at = |along: f64, weights| {
+                    let apart = closest::point(corners, weights) - needle.axis(along);
+                    needle.radius - normal.dot(apart)
+                };
+                // Put back to where it would just touch: what is farther from there than it can have moved it has gone around.
+                let back = normal * (depth_at(side.along, side.weights) - 0.5 * needle.radius);
+                let pair = segment_triangle(needle.a - back, needle.b - back, corners);
+                let near = needle.radius + moved;
+                let depth = depth_at(pair.along, pair.weights);
+                // What the shape says it does not touch is beyond the axis, or it has left.
+                let least = if hit.is_some() { 0.0 } else { needle.radius };
+                (pair.distance_squared < near * near && depth > least).then_some(Sunk {
+                    along: pair.along,
+                    weights: pair.weights,
+                    pierced: true,
+                    depth,
+                    normal,
+                })
+            });
+            if let (Some(sunk), Some(side)) = (&remembered, &mut candidate.held.side) {
+                (side.along, side.weights, side.passed) = (sunk.along, sunk.weights, true);
+            }
+            match (remembered, hit) {
+                (Some(sunk), Some(_)) => {
+                    self.hits[next].sunk = sunk;
+                    next += 1;
+                }
+                (Some(sunk), None) => {
+                    self.hits.insert(next, Hit { candidate: k, sunk });
+                    next += 1;
+                }
+                (None, Some(_)) => {
+                    candidate.held.side = fresh;
+                    next += 1;
+                }
+                (None, None) => candidate.held = Held::default(),
+            }
+        }
+    }
+
+    /// Pushes and rubs.
+    fn push(&mut self, membrane: &Membrane, nodes: &mut Nodes, before: &Pose, h: f64) {
+        let Self {
+            parts,
+            pose,
+            near,
+            hits,
+            shares,
+            reaction,
+            ..
+        } = self;
+        *reaction = Reaction::default();
+        shares.resize(nodes.len(), 0.0);
+        let ramp = |depth: f64| (depth / (RAMP * parts.radius)).min(1.0);
+        let corners_of = |hit: &Hit| near.corners[hit.candidate].map(|n| n as usize);
+        for hit in hits.iter() {
+            // What sticks pulls elsewhere than where the push is.
+            let held = near.candidates[hit.candidate].held.stuck;
+            let other = held.map_or([0.0; 3], |(weights, _)| weights);
+            for (k, n) in corners_of(hit).into_iter().enumerate() {
+                shares[n] += ramp(hit.sunk.depth) * hit.sunk.weights[k].max(other[k]);
+            }
+        }
+        let masses = membrane.masses().mass();
+        for hit in hits.iter() {
+            let corners = corners_of(hit);
+            let Sunk {
+                weights,
+                depth,
+                normal,
+                ..
+            } = hit.sunk;
+            let crowd = corners.into_iter().fold(1.0, |most, n| shares[n].max(most));
+            let stiffness = parts.stiffness * ramp(depth) / crowd;
+            let (places, velocities) = (
+                corners.map(|n| nodes.position[n]),
+                corners.map(|n| nodes.velocity[n]),
+            );
+            let place = |weights| closest::point(places, weights);
+            let force = &mut nodes.force;
+            let mut give = |weights: [f64; 3], push: DVec3| {
+                for (n, w) in corners.into_iter().zip(weights) {
+                    force[n] += push * w;
+                }
+                reaction.take(place(weights) - pose.position, push);
+            };
+            let lightness: f64 = corners
+                .into_iter()
+                .zip(weights)
+                .map(|(n, w)| w * w / masses[n])
+                .sum();
+            let here = place(weights);
+            let tool = (here - before.point(pose.local(here))) / h;
+            let relative = closest::point(velocities, weights) - tool;
+            let mut push = stiffness * depth;
+            if near.candidates[hit.candidate].held.has_passed() {
+                // It is there because time is cut into steps, not because somebody did the work to get it there: it is stopped, and
+                // drawn back with no more than a needle's thickness gives.
+                let stops = (-relative.dot(normal)).max(0.0) / (lightness * h * crowd);
+                push = stiffness * depth.min(2.0 * parts.radius) + stops;
+            }
+            give(weights, normal * push);
+
+            let along_skin = |v: DVec3| v - normal * normal.dot(v);
+            let stuck = &mut near.candidates[hit.candidate].held.stuck;
+            let bound = match parts.stick {
+                Stick::Never => None,
+                Stick::Cone(coefficient) => Some(coefficient * stiffness * depth),
+                Stick::Deep { beyond, limit } => (depth > beyond).then_some(limit),
+            };
+            if let Some(bound) = bound {
+                let (anchor, home) =
+                    *stuck.get_or_insert_with(|| (weights, pose.local(place(weights))));
+                let strain = along_skin(pose.point(home) - place(anchor));
+                let force = strain * stiffness;
+                let size = force.length();
+                if size <= bound {
+                    give(anchor, force);
+                    continue;
+                }
+                if matches!(parts.stick, Stick::Cone(_)) {
+                    // It slides: the spring is drawn along at the length that friction holds.
+                    let left = parts.friction * depth / strain.length();
+                    let drawn = place(anchor) + strain * left;
+                    *stuck = Some((anchor, pose.local(drawn)));
+                    give(anchor, force * left);
+                    continue;
+                }
+            }
+            *stuck = None;
+            let slip = along_skin(relative);
+            let speed = slip.length();
+            if speed > 0.0 && parts.friction > 0.0 {
+                // Never more than stops it (M18): the point's own mass, shared like the push.
+                let stops = speed / (lightness * h * crowd);
+                let size = (parts.friction * stiffness * depth).min(stops);
+                give(weights, slip * (-size / speed));
+            }
+        }
+        for hit in hits.iter() {
+            corners_of(hit).into_iter().for_each(|n| shares[n] = 0.0);
+        }
+    }
+}
