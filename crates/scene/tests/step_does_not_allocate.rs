@@ -362,6 +362,10 @@ fn looking_takes_no_memory(simulation: &Simulation) {
         frames: true,
         normals: true,
         boxes: true,
+        stress: true,
+        displacement: true,
+        adhesion: true,
+        front: true,
     };
     let mut insight = Insight::default();
     simulation.insight(views, &mut insight);

@@ -97,9 +97,9 @@ export class Stage extends Group {
     this.refine = refine;
     const skins = scene.tissues.map(({ positions, triangles }) => new Skin(positions, triangles, refine));
     this.seams = new Seams(skins);
-    scene.tissues.forEach(({ look, colour }, i) => {
+    scene.tissues.forEach(({ look, colour, path }, i) => {
       const geometry = geometryOf(skins[i], true);
-      this.cover(geometry, { look, colour });
+      this.cover(geometry, { look, colour, path });
       this.tissues.push({ skin: skins[i], whole: skins[i], geometry, edits: 0, look, colour });
     });
     for (const { positions, triangles, look, colour, opacity } of scene.scenery) {

@@ -50,6 +50,7 @@ export function sceneOf({ id, name, about: words, optics }) {
         look: "gall_bladder",
         vertices: organ.positions.length / 3,
         positions: organ.positions,
+        path: null,
         triangles: organ.triangles,
       },
       {
@@ -201,7 +202,7 @@ export function insightOf(world, wanted) {
     nodes.push(positions.slice(i, i + 3));
   }
   const out = new Writer();
-  out.u32(0x33495254, world.frame);
+  out.u32(0x34495254, world.frame);
   list(out, wanted.nodes ? nodes : [], (node, i) => {
     out.f32(...node);
     out.u32(i % 29 === 0 ? 2 : 0);
@@ -222,6 +223,8 @@ export function insightOf(world, wanted) {
   list(out, wanted.boxes ? nodes : [], (node) => {
     out.f32(...node.map((x) => x - 0.003), ...node.map((x) => x + 0.003), near);
   });
+  // It has no membrane.
+  list(out, [], () => {});
   out.u32(wanted.boxes ? 3 : 0, wanted.boxes ? nodes.length : 0, near, 0, near);
   return out.end();
 }

@@ -212,6 +212,14 @@ impl Membrane {
         energy
     }
 
+    /// Shows every spring along an edge: both ends (m) and what it draws them together with (N). A film has none.
+    pub fn see_springs(&self, nodes: &Nodes, mut see: impl FnMut(DVec3, DVec3, f64)) {
+        for s in self.springs.iter().filter(|s| s.rest_length > 0.0) {
+            let [a, b] = s.ends.map(|n| nodes.position[n as usize]);
+            see(a, b, s.stiffness * (a.distance(b) - s.rest_length));
+        }
+    }
+
     /// Energy of height against where the sheet lies, J; none if gravity does not act on it.
     pub fn gravity_energy(&self, nodes: &Nodes, gravity: DVec3) -> f64 {
         if !self.gravity {
