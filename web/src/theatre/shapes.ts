@@ -1,7 +1,8 @@
 // The shapes of instruments, in their own frames: origin at the hinge, +z towards the tip, m.
 
 import { BufferAttribute, BufferGeometry, CylinderGeometry, LatheGeometry, Vector2 } from "three";
-import { mergeGeometries, toCreasedNormals } from "three/addons/utils/BufferGeometryUtils.js";
+import { mergeGeometries } from "three/addons/utils/BufferGeometryUtils.js";
+import { creased } from "./creased";
 
 /** Sharper edges than this, rad, stay edges. */
 const CREASE = 0.7;
@@ -30,7 +31,7 @@ export function loft(sections: (readonly [number, number, number])[][]): BufferG
   const geometry = new BufferGeometry();
   geometry.setAttribute("position", new BufferAttribute(new Float32Array(positions), 3));
   geometry.setIndex(triangles);
-  return toCreasedNormals(geometry, CREASE);
+  return creased(geometry, CREASE);
 }
 
 function merged(parts: BufferGeometry[]): BufferGeometry {
@@ -125,7 +126,7 @@ export function fork(radius: number, bare: number): BufferGeometry {
     new Vector2(0.8 * radius, -1.8 * radius),
     new Vector2(1e-5, -1.75 * radius),
   ];
-  const collar = toCreasedNormals(new LatheGeometry(profile, 40).rotateX(Math.PI / 2), CREASE);
+  const collar = creased(new LatheGeometry(profile, 40).rotateX(Math.PI / 2), CREASE);
   const pin = new CylinderGeometry(0.28 * radius, 0.28 * radius, 2.1 * radius, 20).rotateZ(Math.PI / 2);
   return merged([collar, prong(1), prong(-1), pin]);
 }
@@ -138,7 +139,7 @@ export function sleeve(radius: number, length: number, bare: number): BufferGeom
     new Vector2(0.96 * radius, -bare),
     new Vector2(0.88 * radius, -bare),
   ];
-  return toCreasedNormals(new LatheGeometry(profile, 40).rotateX(Math.PI / 2), CREASE);
+  return creased(new LatheGeometry(profile, 40).rotateX(Math.PI / 2), CREASE);
 }
 
 /** A cannula: a tube with a slanted inner end and a head outside, about z; the wall of the body is at its origin. */

@@ -18,9 +18,9 @@ import {
   type Side,
   Vector3,
 } from "three";
-import { toCreasedNormals } from "three/addons/utils/BufferGeometryUtils.js";
 import type { EyeFrame, Frame, SurfaceFrame } from "../frame";
 import type { EndoscopeDescription, InstrumentDescription, SceneDescription } from "../wire";
+import { creased } from "./creased";
 import { colourOf, type MaterialOptions, type Palette, paintVertices } from "./looks";
 import { Seams, Skin } from "./refine";
 import { cannula, endoscope, fork, jaw, sleeve } from "./shapes";
@@ -427,5 +427,5 @@ function solid(positions: number[], triangles: number[]): BufferGeometry {
   const geometry = new BufferGeometry();
   geometry.setAttribute("position", new BufferAttribute(new Float32Array(positions), 3));
   geometry.setIndex(triangles);
-  return toCreasedNormals(geometry, CREASE);
+  return creased(geometry, CREASE);
 }

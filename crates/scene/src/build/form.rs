@@ -19,7 +19,7 @@ pub struct Solid {
 }
 
 /// Pieces round a circle of a picture.
-const ROUND: u32 = 20;
+const ROUND: u32 = 32;
 
 impl Solid {
     pub fn new(

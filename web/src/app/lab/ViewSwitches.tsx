@@ -74,12 +74,12 @@ const VIEWS: { view: keyof Views; title: string; legend: Meaning[] }[] = [
       { colour: VIEW_COLOURS.near, means: "looked into" },
     ],
   },
-  { view: "stress", title: "Stress of membranes", legend: scale("none", "half of it", "tears") },
-  { view: "displacement", title: "Displacement of membranes", legend: scale("at rest", "half", "farthest") },
-  { view: "adhesion", title: "Adhesion of membranes", legend: scale("has come off", "half", "sticks") },
+  { view: "stress", title: "Stress", legend: scale("none", "half of it", "tears") },
+  { view: "displacement", title: "Displacement", legend: scale("at rest", "half", "farthest") },
+  { view: "adhesion", title: "Adhesion", legend: scale("has come off", "half", "sticks") },
   {
     view: "front",
-    title: "Tears of membranes",
+    title: "Tears",
     legend: scale("whole", "comes off", "tip of a tear"),
   },
 ];
