@@ -491,6 +491,15 @@ fn tears(
         let at = ["tearing".into(), "calls".into()];
         return Err(check.error(&at, problem, "Choose between 1 and 100."));
     }
+    if spec.reach.is_some() && spec.measure != MeasureName::Tension {
+        let at = ["tearing".into(), "reach".into()];
+        let problem = "only tension is measured within a reach";
+        return Err(check.error(
+            &at,
+            problem,
+            "Leave it out, or choose `measure = \"tension\"`.",
+        ));
+    }
     let measure = match spec.measure {
         MeasureName::Printed => Measure::Printed,
         MeasureName::Pulled => Measure::Pulled,
