@@ -1,6 +1,8 @@
 //! A membrane in a scene tears where it is pulled; hands, ties and graspers keep what they hold, and everything can be stored, put back and done
 //! again.
 
+#![allow(clippy::unwrap_used)]
+
 mod common;
 
 use common::{built, scenes, simulation};
@@ -453,4 +455,19 @@ fn a_tampered_membrane_never_panics() {
         }
     }
     assert!(taken > 20 && taken < 400, "{taken}");
+}
+
+/// What the book says of this scene.
+#[test]
+fn a_hand_of_commands_opens_the_capsule_along_its_circle() {
+    let scene = Scene::load(scenes().join("capsulorhexis.toml")).unwrap();
+    let mut simulation = simulation(&scene, 1);
+    run(&mut simulation, 7200);
+    let found = &simulation.torn()[0];
+    let path = found.path.unwrap();
+    assert_eq!(found.pieces, 2, "{found:?}");
+    assert!(path.mean < 1e-4 && path.worst < 3e-4, "{found:?}");
+    assert!(path.done > 0.9, "{found:?}");
+    assert!((found.area - 1.0).abs() < 1e-9, "{found:?}");
+    assert!(found.turns[0] < 0.2, "{found:?}");
 }

@@ -323,7 +323,7 @@ fn build(
     };
     let slits = cut(check, &mut sheet, &spec.slit)?;
     let edge = sheet.edges().map(|e| sheet.rest_length(e)).sum::<f64>() / sheet.edge_count() as f64;
-    if !(edge > LEAST_EDGE) {
+    if edge.is_nan() || edge < LEAST_EDGE {
         let problem = format!("its edges are {edge:e} m long on average");
         return Err(check.error(&[shape.into()], problem, "Trocar measures in metres."));
     }
