@@ -23,11 +23,14 @@ pub struct Command {
     pub set: Vec<Change>,
     /// Everything goes back to where it began.
     pub reset: bool,
-    /// A point that is pushed, by what force (N), and until when (s).
-    pub push: Option<(Anchor, DVec3, f64)>,
+    /// A point that is pushed.
+    pub push: Option<Push>,
     /// A point that is drawn along a way.
     pub draw: Option<Draw>,
 }
+
+/// A point that is pushed, by what force (N), and until when (s).
+pub type Push = (Anchor, DVec3, f64);
 
 /// A point that is drawn along a way, as if a hand held it.
 #[derive(Clone, Debug, PartialEq)]

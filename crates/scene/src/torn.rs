@@ -40,7 +40,7 @@ pub struct PathError {
     pub mean: f64,
     /// The greatest, m.
     pub worst: f64,
-    /// Part of the curve that has a tear beside it, nearer than half an edge.
+    /// Part of the curve that has a tear beside it, nearer than the mean edge of the whole sheet.
     pub done: f64,
 }
 
@@ -57,7 +57,7 @@ impl Simulation {
         let membrane = self.model.membrane(film.matter)?;
         let (sheet, whole) = (membrane.sheet(), film.whole.sheet());
         let sides = torn_sides(sheet);
-        let length = sides.iter().map(|e| sheet.rest_length(*e)).sum();
+        let length = sides.iter().fold(0.0, |sum, e| sum + sheet.rest_length(*e));
         let (mut held, mut all) = (0.0, 0.0);
         for triangle in sheet.triangles() {
             let area = trocar_mesh::sheet::area(sheet.rest_corners(triangle));
@@ -146,8 +146,10 @@ fn path_error(film: &Film, sheet: &Sheet, sides: &[EdgeId]) -> Option<PathError>
     if places.is_empty() {
         return None;
     }
-    let near = 0.5 * length / places.len() as f64;
-    let samples = path.samples(SAMPLES, film.whole.sheet());
+    let whole = film.whole.sheet();
+    let edges = whole.edges().map(|e| whole.rest_length(e)).sum::<f64>();
+    let near = edges / whole.edge_count().max(1) as f64;
+    let samples = path.samples(SAMPLES, whole);
     let beside = |p: &&DVec3| places.iter().any(|[a, b]| segment(**p, *a, *b) < near);
     let done = samples.iter().filter(beside).count();
     Some(PathError {

@@ -7,7 +7,7 @@ use super::{
     edit, items,
 };
 use crate::{
-    command::Draw,
+    command::{Draw, Push},
     file::CommandSpec,
     load::{Scene, SceneError, Source},
 };
@@ -21,7 +21,7 @@ pub(crate) fn timed_pushes(
     source: &Source,
     index: usize,
     spec: &CommandSpec,
-) -> Result<(Option<(Anchor, DVec3, f64)>, Option<Draw>), SceneError> {
+) -> Result<(Option<Push>, Option<Draw>), SceneError> {
     let check = Checker {
         source,
         table: "command",

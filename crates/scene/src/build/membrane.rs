@@ -323,7 +323,7 @@ fn build(
     };
     let slits = cut(check, &mut sheet, &spec.slit)?;
     let edge = sheet.edges().map(|e| sheet.rest_length(e)).sum::<f64>() / sheet.edge_count() as f64;
-    if !(edge > LEAST_EDGE) {
+    if edge.is_nan() || edge < LEAST_EDGE {
         let problem = format!("its edges are {edge:e} m long on average");
         return Err(check.error(&[shape.into()], problem, "Trocar measures in metres."));
     }
@@ -490,6 +490,15 @@ fn tears(
         let problem = format!("{} calls in a step are out of range", spec.calls);
         let at = ["tearing".into(), "calls".into()];
         return Err(check.error(&at, problem, "Choose between 1 and 100."));
+    }
+    if spec.reach.is_some() && spec.measure != MeasureName::Tension {
+        let at = ["tearing".into(), "reach".into()];
+        let problem = "only tension is measured within a reach";
+        return Err(check.error(
+            &at,
+            problem,
+            "Leave it out, or choose `measure = \"tension\"`.",
+        ));
     }
     let measure = match spec.measure {
         MeasureName::Printed => Measure::Printed,

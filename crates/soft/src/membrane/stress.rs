@@ -37,7 +37,9 @@ impl Membrane {
             Measure::Local | Measure::Tension { .. } => {
                 // Springs of a shred are as stiff as any: over its own area alone their pull would grow without bound as it shrinks.
                 let least = match (self.material, self.tearing) {
-                    (Material::Springs { .. }, Some(tearing)) => 0.5 * tearing.lengths.near.powi(2),
+                    (Material::Springs { .. }, Some(tearing)) => {
+                        0.5 * tearing.lengths.near * tearing.lengths.near
+                    }
                     _ => 0.0,
                 };
                 let mut around = std::mem::take(&mut self.around);
