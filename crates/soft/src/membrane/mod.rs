@@ -15,6 +15,7 @@
 mod adhesion;
 mod bends;
 mod bound;
+mod cut;
 mod follow;
 mod forces;
 pub mod kernel;
