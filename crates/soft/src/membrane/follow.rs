@@ -1,7 +1,7 @@
 //! What follows from the sheet, found anew where it has changed.
 
 use super::kernel::{Flat, flat_hinge, hinge, hinge_stiffness};
-use super::{Bending, Hinge, Hold, Material, Membrane, Spring};
+use super::{Bending, Hinge, Hold, Material, Membrane, NOWHERE, Spring};
 use glam::DVec3;
 use trocar_dynamics::Nodes;
 use trocar_mesh::sheet::{EdgeId, Kind, NodeId, NodeStep, TriangleId};
@@ -30,7 +30,7 @@ impl Membrane {
         self.springs.resize(edges, Spring::default());
         self.hinges.resize(edges, Hinge::default());
         self.flats.resize(triangles, Flat::default());
-        self.corners.resize(triangles, [0; 3]);
+        self.corners.resize(triangles, NOWHERE);
         self.homing.home.resize(nodes, DVec3::ZERO);
         self.homing.hold.resize(nodes, 0.0);
         self.homing.left.resize(nodes, 0.0);
@@ -155,6 +155,7 @@ impl Membrane {
         for triangle in event.before.iter().map(|old| old.triangle) {
             if !self.sheet.has_triangle(triangle) {
                 self.flats[triangle.slot()] = Flat::default();
+                self.corners[triangle.slot()] = NOWHERE;
             }
         }
         for edge in &event.edges_gone {

@@ -15,6 +15,7 @@
 mod adhesion;
 mod bends;
 mod bound;
+mod cut;
 mod follow;
 mod forces;
 pub mod kernel;
@@ -34,6 +35,9 @@ use tear::TearSettings;
 use trocar_dynamics::{Lock, MassNode, Masses, Nodes};
 use trocar_math::Pose;
 use trocar_mesh::sheet::{Event, Kind, NodeId, Sheet, TriangleId};
+
+/// Corners of no triangle.
+const NOWHERE: [u32; 3] = [u32::MAX; 3];
 
 /// A spring along an edge, by the edge's place.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -99,7 +103,7 @@ pub struct Membrane {
     ground: Pose,
     springs: Vec<Spring>,
     flats: Vec<Flat>,
-    /// Corners of every triangle, by its place.
+    /// Corners of every triangle, by its place; [`NOWHERE`] where there is none.
     corners: Vec<[u32; 3]>,
     hinges: Vec<Hinge>,
     /// Hinges that are bent at rest.
@@ -213,9 +217,8 @@ impl Membrane {
 
     /// Its triangles, by place, with the places of their corners.
     pub fn triangles(&self) -> impl Iterator<Item = (usize, [u32; 3])> + '_ {
-        let all = self.corners.iter().zip(&self.flats).enumerate();
-        all.filter(|(_, (_, flat))| flat.area > 0.0)
-            .map(|(slot, (corners, _))| (slot, *corners))
+        let all = self.corners.iter().copied().enumerate();
+        all.filter(|(_, corners)| *corners != NOWHERE)
     }
 
     /// What the last tear or change did to the sheet.

@@ -8,10 +8,14 @@
 //! Once a frame a tool is told where it comes from and where it goes ([`Travel`]); in between it moves straight and turns evenly,
 //! whatever the number of substeps (W54).
 
+mod forceps;
 mod near;
 mod needle;
+mod scissors;
 
+pub use forceps::{Forceps, ForcepsParts};
 pub use needle::{Needle, NeedleParts, Stick};
+pub use scissors::Scissors;
 
 use glam::DVec3;
 use trocar_math::Pose;

@@ -1,10 +1,9 @@
 //! Triangles that a needle may reach (W39, W56, W57, W130), looked for once a frame and again only when the margin is used up.
 
 use super::needle::Held;
-use glam::DVec3;
 use trocar_collide::Capsule;
 use trocar_dynamics::Nodes;
-use trocar_math::Bounds;
+use trocar_math::{Bounds, Four, f64x4, four::LANES};
 use trocar_mesh::sheet::TriangleId;
 use trocar_soft::membrane::Membrane;
 
@@ -99,16 +98,14 @@ impl Near {
     }
 }
 
-/// Greatest speed of all nodes, m/s.
+/// Greatest speed of all nodes, m/s. (What is no number does not count: whoever moves the nodes reports it.)
 pub(super) fn fastest(nodes: &Nodes) -> f64 {
-    let square = |v: &DVec3| v.length_squared();
-    let (fours, rest) = nodes.velocity.as_chunks::<4>();
-    let mut most = [0.0_f64; 4];
+    let (fours, rest) = nodes.velocity.as_chunks::<LANES>();
+    let mut most = f64x4::ZERO;
     for four in fours {
-        for (most, v) in most.iter_mut().zip(four) {
-            *most = most.max(square(v));
-        }
+        most = Four::load(four).length_squared().fast_max(most);
     }
-    let all = most.into_iter().chain(rest.iter().map(square));
+    let rest = rest.iter().map(|v| v.length_squared());
+    let all = most.to_array().into_iter().chain(rest);
     all.fold(0.0, f64::max).sqrt()
 }
