@@ -6,7 +6,9 @@ mod common;
 
 use common::{MATERIAL, REST, boxed, noise, organ, pipe, shaken, sheet, step};
 use glam::{DMat3, DVec3};
-use trocar_dynamics::{Anchor, Field, Lock, MassNode, Matter, MatterId, Nodes, Point};
+use trocar_dynamics::{
+    Anchor, Field, Lock, MassNode, Matter, MatterId, Nodes, Point, masses::Brake,
+};
 use trocar_soft::{
     Base, Element, Global, Hyper, Law, Material, Net, NetParts, NodeFlags,
     global::{End, Sight},
@@ -737,4 +739,49 @@ fn a_net_with_fathers_keeps_energy_and_momentum_without_damping_and_momentum_wit
             assert!(least > 0.99 && most < 1.01, "net {k}: {least} to {most}");
         }
     }
+}
+
+#[test]
+fn a_damper_from_a_child_to_a_fixed_point_only_takes_energy() {
+    let loose = Material {
+        centre_damping: 0.0,
+        turn_damping: 0.0,
+        torsion: 0.0,
+        damping: 0.0,
+        ..MATERIAL
+    };
+    let net = organ(6, 6, &loose);
+    let node = 9;
+    let tie = Global {
+        ends: [
+            End::On(Anchor::node(MatterId(0), node)),
+            End::At(net.rest().position[node as usize]),
+        ],
+        rest_length: 0.0,
+        law: Law::damper(0.3),
+        drive: None,
+    };
+    let sight = Sight {
+        matter: |_| &net as &dyn Matter,
+        slot: &[0],
+    };
+    let mut nodes = [shaken(&net, 0.002, 5)];
+    nodes[0].velocity[0] = DVec3::new(0.1, 0.2, 0.3);
+    nodes[0].spin[0] = DVec3::new(1.0, 3.0, 0.0);
+    let energy = |nodes: &Nodes| net.kinetic_energy(nodes) + net.elastic_energy(nodes, 0.0);
+    let start = energy(&nodes[0]);
+    let mut least = start;
+    for _ in 0..20_000 {
+        net.force(&mut nodes[0], &REST);
+        tie.apply(&sight, &mut nodes, 0.0);
+        net.masses()
+            .brake(&mut nodes[0], 5e-4, Brake::Implicit(1.0));
+        net.plan(&mut nodes[0], 5e-4);
+        assert!(net.advance(&mut nodes[0], 5e-4));
+        let now = energy(&nodes[0]);
+        // An explicit scheme breathes by parts of a hundred; it does not gain.
+        assert!(now < 1.02 * least, "{now} J after {least} J");
+        least = least.min(now);
+    }
+    assert!(least < 0.2 * start, "{least} of {start} J are left");
 }
