@@ -1,4 +1,4 @@
-//! Masses that move by the MESD scheme (K59), alone or carried by fathers (K48).
+//! Masses that move by the MESD scheme (K59), alone or in families (K48).
 //!
 //! Explicit force, implicit damping, the new velocity moves the node:
 //!
@@ -7,8 +7,8 @@
 //! x' = x + B h v'                     (3.68)
 //! ```
 //!
-//! A node with a father is carried along by it: the father's motion of the substep is applied to
-//! the child's position and turns the child's own velocity (the printed (3.48) does not turn it).
+//! A node with a father moves by its own velocity, too; it is damped against the father, which takes the reaction
+//! ([`families`](Masses::brake)).
 //! Rigid bodies and free particles are masses without damping and without fathers; they drift
 //! by the mean of old and new velocity, which is exact under a constant force (2.2):
 //!
@@ -22,6 +22,8 @@ use crate::{
     Crew, Integrator, Nodes, Point, Rigid,
     rigid::{Motion, Turning},
 };
+use families::Family;
+pub use families::{Brake, Twist};
 use glam::{DMat3, DQuat, DVec3};
 use serde::{Deserialize, Serialize};
 use trocar_math::skew;
@@ -63,11 +65,11 @@ impl Lock {
 pub struct MassNode {
     /// Mass, kg, > 0.
     pub mass: f64,
-    /// Viscous damping against whatever carries the node, N·s/m, ≥ 0 (K23).
+    /// Viscous damping, N·s/m, ≥ 0 (K23): against the father, or against the world.
     pub damping: f64,
     /// Locked axes.
     pub lock: Lock,
-    /// Index of the frame that carries it; must come before it.
+    /// Index of the frame that it belongs to; must come before it.
     pub father: Option<u32>,
     /// What resists its turning; frames only.
     pub rigid: Option<Rigid>,
@@ -102,14 +104,16 @@ impl MassNode {
 pub struct Masses {
     mass: Vec<f64>,
     damping: Vec<f64>,
+    /// What is left of `damping` for the node's own scheme: none where a father takes the reaction.
+    resistance: Vec<f64>,
     father: Vec<u32>,
     lock: Vec<Lock>,
     /// For each node the index of its gain; 0 is the identity.
     gain: Vec<u8>,
     gains: Vec<DMat3>,
     rigid: Vec<Rigid>,
-    /// True if some frame has a frame as father: then a push on one moves others.
-    nested: bool,
+    /// Rotational damping of each frame, N·m·s/rad; `rigid` has what is left of it for the frame's own scheme.
+    turn_damping: Vec<f64>,
     /// True if no node has a father.
     alone: bool,
     /// Part of the old velocity in the drift: 0 for MESD, ½ for bodies.
@@ -118,8 +122,8 @@ pub struct Masses {
     integrator: Integrator,
     /// Height, m, below which no node goes (K67); none if there is no ground.
     ground: Option<f64>,
-    /// Consecutive points with one father: end of the run, and the father or [`NONE`].
-    families: Vec<(usize, u32)>,
+    /// Consecutive points with one father; those without are left out.
+    families: Vec<Family>,
 }
 
 /// Why a set of nodes can't be built.
@@ -143,14 +147,7 @@ impl Masses {
                 .add(node)
                 .map_err(|reason| BadNode { node: i, reason })?;
         }
-        masses.alone = masses.father.iter().all(|f| *f == NONE);
-        for i in masses.rigid.len()..masses.mass.len() {
-            let father = masses.father[i];
-            match masses.families.last_mut() {
-                Some((end, f)) if *f == father => *end = i + 1,
-                _ => masses.families.push((i + 1, father)),
-            }
-        }
+        masses.find_families();
         Ok(masses)
     }
 
@@ -169,7 +166,7 @@ impl Masses {
                     return bad(0, "the factor of quasi-dynamics must be above 0, at most 1");
                 }
                 for i in 0..self.len() {
-                    let turns = |r: &Rigid| r.inertia.is_some() && r.damping == 0.0;
+                    let turns = |r: &Rigid| r.inertia.is_some() && self.turn_damping[i] == 0.0;
                     if self.damping[i] == 0.0 || self.rigid.get(i).is_some_and(turns) {
                         return bad(i, "quasi-dynamics divides by the damping, which is 0 here");
                     }
@@ -187,6 +184,7 @@ impl Masses {
         for rigid in &mut self.rigid {
             rigid.integrator = integrator;
         }
+        self.find_families();
         Ok(())
     }
 
@@ -245,16 +243,17 @@ impl Masses {
                 return Err("its moments of inertia must be positive and its damping at least 0");
             }
             self.rigid.push(rigid);
+            self.turn_damping.push(rigid.damping);
         }
         if let Some(father) = node.father {
             let known = father as usize;
             if known >= self.mass.len() || known >= self.rigid.len() {
                 return Err("its father must be a frame that comes before it");
             }
-            self.nested |= node.rigid.is_some();
         }
         self.mass.push(node.mass);
         self.damping.push(node.damping);
+        self.resistance.push(node.damping);
         self.father.push(node.father.unwrap_or(NONE));
         self.lock.push(Lock::Free);
         self.gain.push(0);
@@ -296,15 +295,10 @@ impl Masses {
             ..*node
         };
         self.add(&point)
-            .map_err(|reason| BadNode { node: i, reason })?;
-        match self.families.last_mut() {
-            Some((end, NONE)) => *end = i + 1,
-            _ => self.families.push((i + 1, NONE)),
-        }
-        Ok(())
+            .map_err(|reason| BadNode { node: i, reason })
     }
 
-    /// Gives a point another mass (kg) and damping (N·s/m): a node of torn matter that has less around it.
+    /// Gives a point without a father another mass (kg) and damping (N·s/m): a node of torn matter that has less around it.
     pub fn set_mass(&mut self, node: usize, mass: f64, damping: f64) -> Result<(), BadNode> {
         let sound = mass > 0.0 && mass.is_finite() && damping >= 0.0 && damping.is_finite();
         if !sound {
@@ -313,6 +307,7 @@ impl Masses {
         }
         self.mass[node] = mass;
         self.damping[node] = damping;
+        self.resistance[node] = damping;
         Ok(())
     }
 
@@ -326,9 +321,9 @@ impl Masses {
         self.mass.is_empty()
     }
 
-    /// True if no node has a father or a lock: the velocity of each is its own.
+    /// True if no node has a lock: each moves by its velocity.
     pub fn moves_freely(&self) -> bool {
-        self.alone && self.gain.iter().all(|g| *g == 0)
+        self.gain.iter().all(|g| *g == 0)
     }
 
     /// Number of frames.
@@ -341,12 +336,17 @@ impl Masses {
         &self.mass
     }
 
-    /// Damping of each node, N·s/m.
+    /// Damping of each node, N·s/m: against its father, or against the world.
     pub fn damping(&self) -> &[f64] {
         &self.damping
     }
 
-    /// What resists the turning of each frame.
+    /// Damping of each node against the world, which its own scheme takes care of, N·s/m.
+    pub fn resistance(&self) -> &[f64] {
+        &self.resistance
+    }
+
+    /// What resists the turning of each frame against the world.
     pub fn rigid(&self) -> &[Rigid] {
         &self.rigid
     }
@@ -356,7 +356,7 @@ impl Masses {
         self.lock[node]
     }
 
-    /// The frame that carries `node`.
+    /// The frame that `node` belongs to.
     pub fn father(&self, node: usize) -> Option<usize> {
         let father = self.father[node];
         (father != NONE).then_some(father as usize)
@@ -371,31 +371,23 @@ impl Masses {
         }
     }
 
-    /// Velocity of a point, m/s: its own and that of everything that carries it (v + ω × r).
+    /// Velocity of a point, m/s (v + ω × r).
     pub fn velocity(&self, nodes: &Nodes, at: &Point) -> DVec3 {
         let i = at.node as usize;
         let v = self.node_velocity(nodes, i);
         match nodes.orientation.get(i) {
-            Some(q) => v + self.frame_spin(nodes, i).cross(*q * at.offset),
+            Some(q) => v + nodes.spin[i].cross(*q * at.offset),
             None => v,
         }
     }
 
-    /// Velocity of a node, carried motion included, m/s.
+    /// Velocity of a node, m/s: what its lock leaves of it.
     #[inline]
     pub fn node_velocity(&self, nodes: &Nodes, i: usize) -> DVec3 {
-        let own = nodes.velocity[i];
-        match self.father(i) {
-            None => self.gained(i, own),
-            Some(f) => {
-                let (velocity, spin) = self.frame_motion(nodes, f);
-                let arm = nodes.position[i] - nodes.position[f];
-                self.gained(i, own + velocity + spin.cross(arm))
-            }
-        }
+        self.gained(i, nodes.velocity[i])
     }
 
-    /// Writes the velocity of every node, carried motion included, to [`Nodes::carried`]; with the help of a crew, if one is free.
+    /// Writes the velocity of every node to [`Nodes::carried`], what its lock leaves of it; with the help of a crew, if one is free.
     pub fn carry_velocities(&self, nodes: &mut Nodes, crew: Option<&Crew>) {
         for z in 0..self.rigid.len() {
             nodes.carried[z] = self.node_velocity(nodes, z);
@@ -403,29 +395,7 @@ impl Masses {
         self.carry_points(nodes, crew);
     }
 
-    /// Spin of a frame, carried motion included, rad/s.
-    pub fn frame_spin(&self, nodes: &Nodes, i: usize) -> DVec3 {
-        self.frame_motion(nodes, i).1
-    }
-
-    /// Velocity and spin of a frame, carried motion included.
-    #[inline]
-    fn frame_motion(&self, nodes: &Nodes, i: usize) -> (DVec3, DVec3) {
-        match self.father(i) {
-            // Most frames have no father; only these are worth inlining.
-            None => (self.gained(i, nodes.velocity[i]), nodes.spin[i]),
-            Some(f) => self.nested_motion(nodes, i, f),
-        }
-    }
-
-    fn nested_motion(&self, nodes: &Nodes, i: usize, f: usize) -> (DVec3, DVec3) {
-        let (velocity, spin) = self.frame_motion(nodes, f);
-        let arm = nodes.position[i] - nodes.position[f];
-        let velocity = nodes.velocity[i] + velocity + spin.cross(arm);
-        (self.gained(i, velocity), nodes.spin[i] + spin)
-    }
-
-    /// Works out where every frame will be after `h` seconds, fathers first.
+    /// Works out where every frame will be after `h` seconds.
     pub fn plan(&self, nodes: &mut Nodes, h: f64) {
         for z in 0..self.rigid.len() {
             self.plan_frame(nodes, z, h, self.integrator);
@@ -440,28 +410,14 @@ impl Masses {
         }
         let (orientation, spin) =
             rigid.turned(nodes.orientation[z], nodes.spin[z], nodes.torque[z], h);
-        let own = Motion {
-            position: nodes.position[z] + self.drift(nodes, z, velocity, h, scheme) * h,
+        let way = self.drift(nodes, z, velocity, h, scheme) * h;
+        let mut next = Motion {
+            position: nodes.position[z] + self.gained(z, way),
             velocity,
             orientation,
             spin,
             turn: DMat3::IDENTITY,
         };
-        let mut next = match self.father(z) {
-            None => own,
-            Some(f) => {
-                let father = &nodes.ahead[f];
-                let carried = DQuat::from_mat3(&father.turn);
-                Motion {
-                    position: father.position + father.turn * (own.position - nodes.position[f]),
-                    velocity: father.turn * velocity,
-                    orientation: (carried * orientation).normalize(),
-                    spin: father.turn * spin,
-                    turn: DMat3::IDENTITY,
-                }
-            }
-        };
-        next.position = nodes.position[z] + self.gained(z, next.position - nodes.position[z]);
         next.velocity = self.gained(z, next.velocity);
         if let Some(ground) = self.ground
             && self.can_rise(z)
@@ -477,16 +433,7 @@ impl Masses {
         let i = at.node as usize;
         match nodes.ahead.get(i) {
             Some(frame) => frame.position + frame.orientation * at.offset,
-            None => {
-                self.next_point(
-                    nodes,
-                    i,
-                    h,
-                    self.integrator,
-                    &Carrier::of(&nodes.position, &nodes.ahead, self.father[i]),
-                )
-                .0
-            }
+            None => self.next_point(nodes, i, h, self.integrator).0,
         }
     }
 
@@ -514,17 +461,12 @@ impl Masses {
     fn move_points_by(&self, nodes: &mut Nodes, h: f64, scheme: Integrator) -> bool {
         // Any NaN or infinity makes the sum one; the extent catches runaway numbers.
         let (mut sum, mut extent) = (DVec3::ZERO, DVec3::ZERO);
-        let mut start = self.rigid.len();
-        for (end, father) in &self.families {
-            let carrier = Carrier::of(&nodes.position, &nodes.ahead, *father);
-            for i in start..*end {
-                let (position, velocity) = self.next_point(nodes, i, h, scheme, &carrier);
-                nodes.position[i] = position;
-                nodes.velocity[i] = velocity;
-                sum += position + velocity;
-                extent = extent.max(position.abs());
-            }
-            start = *end;
+        for i in self.rigid.len()..self.len() {
+            let (position, velocity) = self.next_point(nodes, i, h, scheme);
+            nodes.position[i] = position;
+            nodes.velocity[i] = velocity;
+            sum += position + velocity;
+            extent = extent.max(position.abs());
         }
         sum.is_finite() && extent.max_element() < WORLD_RADIUS
     }
@@ -554,49 +496,38 @@ impl Masses {
         self.move_all(nodes, h, scheme, None);
     }
 
-    /// ∂ preview(`a`) / ∂ impulse(`b`), m/(N·s): the derivative of the scheme above.
+    /// ∂ preview(`a`) / ∂ impulse(`b`), m/(N·s): the derivative of the scheme above. Within a substep an impulse moves the node it
+    /// acts on alone: what families hand each other was settled before ([`brake`](Self::brake)).
     pub fn response(&self, nodes: &Nodes, a: &Point, b: &Point, h: f64) -> DMat3 {
         let i = b.node as usize;
-        let mut moved = Moved {
-            shift: DMat3::from_diagonal(DVec3::splat(self.reach(i, h))),
-            turn: DMat3::ZERO,
-        };
-        if i < self.rigid.len() {
-            let rigid = self.rigid_now(nodes, i);
-            let (q, spin, torque) = (nodes.orientation[i], nodes.spin[i], nodes.torque[i]);
-            moved.turn = rigid.turn_response(q, spin, torque, h) * skew(q * b.offset);
+        if a.node != b.node {
+            return DMat3::ZERO;
         }
-        if let Some(f) = self.father(i) {
-            moved.shift = nodes.ahead[f].turn * moved.shift;
-            moved.turn = nodes.ahead[f].turn * moved.turn;
+        let shift = self.gains[self.gain[i] as usize] * self.reach(i, h);
+        if i >= self.rigid.len() {
+            return shift;
         }
-        moved.shift = self.gains[self.gain[i] as usize] * moved.shift;
-        let arm = |j: usize, f: usize| {
-            let drift = self.drift(
-                nodes,
-                j,
-                self.next_velocity(nodes, j, h, self.integrator),
-                h,
-                self.integrator,
-            );
-            nodes.ahead[f].turn * (nodes.position[j] - nodes.position[f] + drift * h)
-        };
-        self.carried(a, i, moved, &arm, &|z| nodes.ahead[z].orientation)
+        let rigid = self.rigid_now(nodes, i);
+        let (q, spin, torque) = (nodes.orientation[i], nodes.spin[i], nodes.torque[i]);
+        let turn = rigid.turn_response(q, spin, torque, h) * skew(q * b.offset);
+        shift - skew(nodes.ahead[i].orientation * a.offset) * turn
     }
 
     /// ∂ velocity(`a`) / ∂ impulse(`b`), 1/kg.
     pub fn mobility(&self, nodes: &Nodes, a: &Point, b: &Point) -> DMat3 {
         let i = b.node as usize;
-        let mut moved = Moved {
-            shift: self.gains[self.gain[i] as usize] * (1.0 / self.mass[i]),
-            turn: DMat3::ZERO,
-        };
-        if let Some(rigid) = self.rigid.get(i) {
-            let q = nodes.orientation[i];
-            moved.turn = rigid.inverse_inertia(q) * skew(q * b.offset);
+        if a.node != b.node {
+            return DMat3::ZERO;
         }
-        let arm = |j: usize, f: usize| nodes.position[j] - nodes.position[f];
-        self.carried(a, i, moved, &arm, &|z| nodes.orientation[z])
+        let shift = self.gains[self.gain[i] as usize] * (1.0 / self.mass[i]);
+        match self.rigid.get(i) {
+            None => shift,
+            Some(rigid) => {
+                let q = nodes.orientation[i];
+                let turn = rigid.inverse_inertia(q) * skew(q * b.offset);
+                shift - skew(q * a.offset) * turn
+            }
+        }
     }
 
     /// An impulse on a point, N·s. `h` is the substep that was planned, 0 if none was.
@@ -612,7 +543,7 @@ impl Masses {
         self.kick(nodes, i, impulse, spin, h);
     }
 
-    /// True if nothing carries, locks or damps a frame and it carries nothing.
+    /// True if nothing locks or damps a frame and it has no family.
     pub fn is_free(&self, i: usize) -> bool {
         self.alone
             && self.gain[i] == 0
@@ -636,60 +567,19 @@ impl Masses {
         if i < self.rigid.len() {
             nodes.spin[i] += spin;
             if h > 0.0 {
-                // Children come after their fathers, so replanning onwards reaches all of them.
-                let end = if self.nested { self.rigid.len() } else { i + 1 };
-                (i..end).for_each(|z| self.plan_frame(nodes, z, h, self.integrator));
+                self.plan_frame(nodes, i, h, self.integrator);
             }
         }
     }
 
-    /// How `a` follows when node `from` moves by `moved`, passed down from father to child.
-    /// `arm` is what a child's lock has not yet shortened.
-    fn carried(
-        &self,
-        a: &Point,
-        from: usize,
-        moved: Moved,
-        arm: &dyn Fn(usize, usize) -> DVec3,
-        orientation: &dyn Fn(usize) -> DQuat,
-    ) -> DMat3 {
-        let node = a.node as usize;
-        match self.carried_node(node, from, moved, arm) {
-            None => DMat3::ZERO,
-            Some(moved) if node < self.rigid.len() => {
-                moved.shift - skew(orientation(node) * a.offset) * moved.turn
-            }
-            Some(moved) => moved.shift,
-        }
-    }
-
-    fn carried_node(
-        &self,
-        node: usize,
-        from: usize,
-        moved: Moved,
-        arm: &dyn Fn(usize, usize) -> DVec3,
-    ) -> Option<Moved> {
-        if node == from {
-            return Some(moved);
-        }
-        let father = self.father(node)?;
-        let moved = self.carried_node(father, from, moved, arm)?;
-        let gain = self.gains[self.gain[node] as usize];
-        Some(Moved {
-            shift: gain * (moved.shift - skew(arm(node, father)) * moved.turn),
-            turn: moved.turn,
-        })
-    }
-
-    /// New own velocity before it is turned or locked (3.67).
+    /// New velocity before it is locked (3.67).
     #[inline(always)]
     fn next_velocity(&self, nodes: &Nodes, i: usize, h: f64, scheme: Integrator) -> DVec3 {
         if scheme.is_plain() {
             return self.next_velocity_of(i, nodes.velocity[i], nodes.force[i], h);
         }
         let m = self.mass[i];
-        let c = scheme.coefficients(m, self.damping[i], h);
+        let c = scheme.coefficients(m, self.resistance[i], h);
         (nodes.velocity[i] * m + nodes.force[i] * h) * c.gain
     }
 
@@ -697,14 +587,14 @@ impl Masses {
     #[inline(always)]
     fn next_velocity_of(&self, i: usize, velocity: DVec3, force: DVec3, h: f64) -> DVec3 {
         let m = self.mass[i];
-        (velocity * m + force * h) * (1.0 / (m + self.damping[i] * h))
+        (velocity * m + force * h) * (1.0 / (m + self.resistance[i] * h))
     }
 
-    /// The velocity a node moves by when its own will be `next`.
+    /// The velocity a node moves by when it will have `next`.
     #[inline(always)]
     fn drift(&self, nodes: &Nodes, i: usize, next: DVec3, h: f64, scheme: Integrator) -> DVec3 {
         if !scheme.is_plain() {
-            let c = scheme.coefficients(self.mass[i], self.damping[i], h);
+            let c = scheme.coefficients(self.mass[i], self.resistance[i], h);
             let first = nodes.first.0.get(i).copied().unwrap_or_default();
             return next * c.new + nodes.velocity[i] * c.old + first * (c.lead * h);
         }
@@ -719,10 +609,10 @@ impl Masses {
     pub fn reach(&self, i: usize, h: f64) -> f64 {
         let m = self.mass[i];
         if !self.integrator.is_plain() {
-            let c = self.integrator.coefficients(m, self.damping[i], h);
+            let c = self.integrator.coefficients(m, self.resistance[i], h);
             return h * (c.new * c.gain + c.old / m);
         }
-        let new = h / (m + self.damping[i] * h);
+        let new = h / (m + self.resistance[i] * h);
         new + (h / m - new) * self.old
     }
 
@@ -732,47 +622,19 @@ impl Masses {
         &self.gains[self.gain[i] as usize]
     }
 
-    /// New position and own velocity of a point (3.68), carried by its father.
+    /// New position and velocity of a point (3.68).
     #[inline(always)]
-    fn next_point(
-        &self,
-        nodes: &Nodes,
-        i: usize,
-        h: f64,
-        scheme: Integrator,
-        carrier: &Carrier,
-    ) -> (DVec3, DVec3) {
+    fn next_point(&self, nodes: &Nodes, i: usize, h: f64, scheme: Integrator) -> (DVec3, DVec3) {
         let velocity = self.next_velocity(nodes, i, h, scheme);
         let drift = self.drift(nodes, i, velocity, h, scheme);
-        let (mut next, mut velocity) =
-            self.carried_to(i, nodes.position[i], velocity, drift, h, carrier);
+        let position = nodes.position[i];
+        let (mut next, mut velocity) = self.locked(i, position, position + drift * h, velocity);
         if let Some(ground) = self.ground
             && self.can_rise(i)
         {
             stand(ground, &mut next, &mut velocity, h);
         }
         (next, velocity)
-    }
-
-    /// Where a point comes, and its own velocity then: moved by `drift`, carried and locked.
-    #[inline(always)]
-    fn carried_to(
-        &self,
-        i: usize,
-        position: DVec3,
-        velocity: DVec3,
-        drift: DVec3,
-        h: f64,
-        carrier: &Carrier,
-    ) -> (DVec3, DVec3) {
-        let (next, velocity) = match carrier.turn {
-            None => (position + drift * h, velocity),
-            Some(turn) => (
-                carrier.shift + turn * (position - carrier.from + drift * h),
-                turn * velocity,
-            ),
-        };
-        self.locked(i, position, next, velocity)
     }
 
     /// What the lock of a point leaves of its way from `position` to `next`, and of its velocity.
@@ -806,7 +668,7 @@ impl Masses {
     }
 }
 
-/// Keeps a node above the ground (K67). Its own velocity becomes the one by which it got there, so that it neither sinks on
+/// Keeps a node above the ground (K67). Its velocity becomes the one by which it got there, so that it neither sinks on
 /// nor rebounds.
 #[inline]
 fn stand(ground: f64, position: &mut DVec3, velocity: &mut DVec3, h: f64) {
@@ -816,40 +678,7 @@ fn stand(ground: f64, position: &mut DVec3, velocity: &mut DVec3, h: f64) {
     }
 }
 
-/// How a father carries its points through the substep.
-struct Carrier {
-    /// Where the father was, and where it will be.
-    from: DVec3,
-    shift: DVec3,
-    /// How it turns; none without a father.
-    turn: Option<DMat3>,
-}
-
-impl Carrier {
-    #[inline]
-    fn of(position: &[DVec3], ahead: &[Motion], father: u32) -> Self {
-        match ahead.get(father as usize) {
-            Some(ahead) => Self {
-                from: position[father as usize],
-                shift: ahead.position,
-                turn: Some(ahead.turn),
-            },
-            None => Self {
-                from: DVec3::ZERO,
-                shift: DVec3::ZERO,
-                turn: None,
-            },
-        }
-    }
-}
-
-/// How a node moves for a unit impulse somewhere: by how much, and how far it turns.
-#[derive(Clone, Copy)]
-struct Moved {
-    shift: DMat3,
-    turn: DMat3,
-}
-
+mod families;
 mod points;
 #[cfg(test)]
 mod tests;

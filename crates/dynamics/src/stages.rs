@@ -9,8 +9,8 @@
 //! does *not* see what they do in this substep, only what they did in those before. They in turn are judged by the end of the
 //! substep with the forces of both stages held, so that they are as exact as with any other integrator.
 
-use crate::{Integrator, Masses, Nodes};
-use glam::{DMat3, DVec3};
+use crate::{Integrator, Masses, Nodes, masses::Brake};
+use glam::DVec3;
 
 /// Memory for the stages of a group.
 #[derive(Debug, Default)]
@@ -39,6 +39,9 @@ impl Stages {
         }
         for (k, share) in nodes.iter_mut().enumerate() {
             if let Some(masses) = masses(k) {
+                if let Some(brake) = scheme(k).brake() {
+                    masses.brake(share, h, brake);
+                }
                 carry_over(masses, scheme(k), share, h);
             }
         }
@@ -64,6 +67,14 @@ impl Stages {
             }
             for (k, share) in nodes.iter_mut().enumerate() {
                 let Some(masses) = masses(k) else { continue };
+                if let Some(brake) = scheme(k).predictor().brake() {
+                    masses.brake(share, part * h, brake);
+                }
+                if part == 1.0 && scheme(k).stage() == Some(part) {
+                    // A Heun scheme takes the mean of both stages, damped as each was.
+                    self.start[k].force.copy_from_slice(&share.force);
+                    self.start[k].torque.copy_from_slice(&share.torque);
+                }
                 carry_over(masses, scheme(k).predictor(), share, part * h);
                 // A bad number is found when everything moves.
                 masses.lead(share, part * h);
@@ -73,6 +84,9 @@ impl Stages {
             for (k, share) in nodes.iter_mut().enumerate() {
                 let start = &mut self.start[k];
                 let Some(masses) = masses(k) else { continue };
+                if scheme(k) == Integrator::Heun && part == 1.0 {
+                    masses.brake(share, h, Brake::Explicit);
+                }
                 if scheme(k).stage() == Some(part) {
                     combine(masses, start, share, h);
                 }
@@ -88,7 +102,7 @@ fn carry_over(masses: &Masses, scheme: Integrator, nodes: &mut Nodes, h: f64) {
         return;
     }
     for (i, mass) in masses.mass().iter().enumerate() {
-        let c = scheme.coefficients(*mass, masses.damping()[i], h);
+        let c = scheme.coefficients(*mass, masses.resistance()[i], h);
         nodes.force[i] += nodes.velocity[i] * c.carried_over(*mass, h);
     }
     for (z, rigid) in masses.rigid().iter().enumerate() {
@@ -124,24 +138,14 @@ fn restore(share: &mut Nodes, start: &Nodes) {
 }
 
 /// Puts the forces of the start (in `start`) and of the stage (in `share`) together; the sum is left in `start`, and what
-/// was there in `share.first`. What acts on a child is turned back with its father: its own velocity is reckoned in the
-/// father's frame at the start.
+/// was there in `share.first`.
 fn combine(masses: &Masses, start: &mut Nodes, share: &mut Nodes, h: f64) {
     let scheme = masses.integrator();
     share.first.0.clone_from(&start.force);
     share.first.1.clone_from(&start.torque);
-    let (mut family, mut back) = (usize::MAX, DMat3::IDENTITY);
     for i in 0..masses.len() {
-        let father = masses.father(i).unwrap_or(usize::MAX);
-        if father != family {
-            family = father;
-            back = match (start.orientation.get(father), share.orientation.get(father)) {
-                (Some(then), Some(now)) => DMat3::from_quat(*then * now.conjugate()),
-                _ => DMat3::IDENTITY,
-            };
-        }
-        let c = scheme.coefficients(masses.mass()[i], masses.damping()[i], h);
-        start.force[i] = start.force[i] * c.first + back * share.force[i] * c.second;
+        let c = scheme.coefficients(masses.mass()[i], masses.resistance()[i], h);
+        start.force[i] = start.force[i] * c.first + share.force[i] * c.second;
         let Some(rigid) = masses.rigid().get(i) else {
             continue;
         };
@@ -152,7 +156,7 @@ fn combine(masses: &Masses, start: &mut Nodes, share: &mut Nodes, h: f64) {
         let q = start.orientation[i];
         let (first, second) = (
             q.conjugate() * start.torque[i],
-            q.conjugate() * (back * share.torque[i]),
+            q.conjugate() * share.torque[i],
         );
         let c = [inertia.x, inertia.y, inertia.z].map(|i| scheme.coefficients(i, rigid.damping, h));
         let shares = |get: fn(&crate::integrator::Coefficients) -> f64| {

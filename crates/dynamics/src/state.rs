@@ -1,6 +1,6 @@
 //! The state of a simulation: plain data that can be copied, stored and hashed.
 
-use crate::rigid::Motion;
+use crate::{masses::Twist, rigid::Motion};
 use glam::{DQuat, DVec3};
 use serde::{Deserialize, Serialize};
 use trocar_math::f64x4;
@@ -23,12 +23,11 @@ pub struct State {
 pub struct Nodes {
     /// Position in the world, m.
     pub position: Vec<DVec3>,
-    /// Velocity, m/s, along the world's axes. A node that has a father stores its *own* velocity,
-    /// relative to being carried along; see [`Masses::velocity`](crate::Masses::velocity).
+    /// Velocity, m/s, along the world's axes.
     pub velocity: Vec<DVec3>,
     /// Orientation of each frame.
     pub orientation: Vec<DQuat>,
-    /// Angular velocity of each frame, rad/s, along the world's axes; a frame's own, like `velocity`.
+    /// Angular velocity of each frame, rad/s, along the world's axes.
     pub spin: Vec<DVec3>,
     /// What elements that yield remember: how far each has flown, m. Empty if none does.
     pub flow: Vec<f64>,
@@ -38,15 +37,21 @@ pub struct Nodes {
     /// Torques gathered in this substep on each frame, N·m.
     #[serde(skip)]
     pub torque: Vec<DVec3>,
-    /// Velocity of each node with all that carries it, m/s; for elements that need it.
+    /// Velocity of each node, what its lock leaves of it, m/s; for elements that need it.
     #[serde(skip)]
     pub carried: Vec<DVec3>,
     /// What families of nodes hand their fathers, force (N) and moment (N·m); whoever needs it sizes it.
     #[serde(skip)]
     pub pulls: Vec<[DVec3; 2]>,
+<<<<<<< HEAD
     /// Position and force of each node in lanes of their own, for matter that gathers many forces four numbers at a time; whoever needs it sizes it.
     #[serde(skip)]
     pub lanes: Vec<[f64x4; 2]>,
+=======
+    /// How fathers and children are damped against each other; [`Masses::brake`](crate::Masses::brake) sizes it.
+    #[serde(skip)]
+    pub twists: Vec<Twist>,
+>>>>>>> w-tissue
     /// Nodes that touch something in this substep, or that an element pulls at. They drift by their new velocity, so that what
     /// rests on something is at rest when the substep ends, and what hangs on a spring gains no energy.
     #[serde(skip)]

@@ -180,10 +180,12 @@ enum Need {
 
 impl Simulation {
     /// True of tissues whose schemes keep something else where forces are: those with two stages the sum of both, others what impulses
-    /// are reckoned with.
+    /// are reckoned with, and those with central nodes the damping within their families.
     fn hides_forces(&self, m: usize) -> bool {
         let net = self.model.net(MatterId(m as u32));
-        net.is_some_and(|net| net.masses().integrator() != Integrator::Mesd)
+        net.is_some_and(|net| {
+            net.masses().integrator() != Integrator::Mesd || net.masses().has_families()
+        })
     }
 
     /// Forces on the nodes of tissues that hide them, from where everything is now: all that a substep gathers. What ties, contacts and

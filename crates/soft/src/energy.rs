@@ -1,9 +1,7 @@
 //! The energy of a net.
 //!
 //! Springs, shape memory and torsion are gradients of what is summed here, bending nearly so ([`element::bending_energy`]). A
-//! net without fathers and dampers therefore keeps its energy, up to the error of the integrator. A net *with* fathers does
-//! not, by its own law: a father carries its children and feels their shape memory but not what else pulls at them, so
-//! that work is done on the way that nobody gives (K48).
+//! net without dampers therefore keeps its energy, up to the error of the integrator, whether nodes have fathers or not.
 
 use crate::{Net, element};
 use glam::DVec3;
@@ -31,7 +29,7 @@ impl Net {
         energy
     }
 
-    /// Energy of motion, J: of every node's own mass, as it is carried, and of the turning of frames. A node that copies
+    /// Energy of motion, J: of every node's own mass, and of the turning of frames. A node that copies
     /// another has none of its own.
     pub fn kinetic_energy(&self, nodes: &Nodes) -> f64 {
         let masses = self.masses();
@@ -40,9 +38,9 @@ impl Net {
             if self.leader(i as u32).is_none() {
                 energy += 0.5 * self.weight(i) * masses.node_velocity(nodes, i).length_squared();
             }
-            if i < nodes.frames() {
-                let spin = nodes.orientation[i].conjugate() * masses.frame_spin(nodes, i);
-                energy += 0.5 * (self.own_inertia(i) * spin).dot(spin);
+            if let Some(inertia) = masses.rigid().get(i).and_then(|r| r.inertia) {
+                let spin = nodes.orientation[i].conjugate() * nodes.spin[i];
+                energy += 0.5 * (inertia * spin).dot(spin);
             }
         }
         energy

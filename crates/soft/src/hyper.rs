@@ -37,11 +37,8 @@ impl Hyper {
         let position = leading.position[i];
         let velocity = masses(a).node_velocity(leading, i);
         let following = &mut nodes[place(slot, b)];
-        let masses = masses(b);
         following.position[j] = position;
-        following.velocity[j] = DVec3::ZERO;
-        // What its own father does not already give it.
-        following.velocity[j] = velocity - masses.node_velocity(following, j);
+        following.velocity[j] = velocity;
     }
 }
 

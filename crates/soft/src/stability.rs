@@ -21,6 +21,7 @@ use crate::{
 use glam::{DQuat, DVec3};
 use trocar_dynamics::{
     Field, Integrator, Lock, Matter, MatterId, Nodes, Stages, anchor::Support, integrator::Mode,
+    masses::Brake,
 };
 use trocar_math::rotation;
 
@@ -40,47 +41,13 @@ pub struct StepBounds {
     /// The exact bound for small motion about rest, from the stiffest mode and the integrators of the nets.
     pub exact: f64,
     /// A bound that holds in every configuration: linear springs of any direction; quadratic ones up to twice their
-    /// rest length and at least a centimetre, quadratic memory up to a centimetre; fathers as they are at rest.
+    /// rest length and at least a centimetre, quadratic memory up to a centimetre; children half as far again from their fathers as built.
     pub safe: f64,
     /// The author's own estimate (3.96), a node at a time.
     pub kuhn: f64,
-    /// True if the nets swing up by themselves at any step: their fathers are damped so much more than their children
-    /// that they answer too late. No step is short enough then.
+    /// True if the nets swing up by themselves at any step: so does what is not damped by schemes that need damping. No step is short
+    /// enough then.
     pub flutters: bool,
-    /// True if a net with fathers may gain energy by itself when it is far from how it was built, at any step; see [`is_lively`].
-    pub lively: bool,
-}
-
-/// True if motion far from rest may feed on itself, because fathers do not carry their children as mechanics would.
-///
-/// A father of mass M (with all it carries) moves by M V̇ = Σ (dᵢ uᵢ − fᵢ) and its children by mᵢ u̇ᵢ = fᵢ + … − dᵢ uᵢ, where fᵢ is shape memory and uᵢ is relative
-/// to the father (K48, K49). The inertial force −mᵢ V̇ on the children is left out, so that the true energy changes by
-///
-/// ```text
-/// Ė = V̇ · Σ mᵢ uᵢ − Σ dᵢ uᵢ² = (1/M) (Σ dᵢ uᵢ) · (Σ mᵢ uᵢ) − (1/M) (Σ fᵢ) · (Σ mᵢ uᵢ) − Σ dᵢ uᵢ²
-/// ```
-///
-/// The first term is less than the last where damping goes with mass. The second is the rate of κ |Σ mᵢ sᵢ|²/2M, which is less than the energy of the
-/// memory, if fᵢ = −κ mᵢ sᵢ: linear memory in proportion to mass, as organs and pipes have it unless single nodes are edited. Otherwise it may
-/// feed a swing, and what is pushed far enough from rest swings up.
-pub fn is_lively(net: &Net) -> bool {
-    let masses = net.masses();
-    let mut ratios: Vec<Option<f64>> = vec![None; masses.frames()];
-    (0..masses.len()).any(|i| {
-        let Some(father) = masses.father(i) else {
-            return false;
-        };
-        if net.memory(i) > 0.0 && net.memory_base() == element::Base::Quadratic {
-            return true;
-        }
-        // Locked children pull at their father as the world does.
-        if masses.lock(i) == Lock::Fixed {
-            return false;
-        }
-        let ratio = net.memory(i) / masses.mass()[i];
-        let first = *ratios[father].get_or_insert(ratio);
-        (ratio - first).abs() > 1e-6 * first.max(ratio)
-    })
 }
 
 /// The exact bound of one mode, s; infinite if nothing can excite it. `mass` kg, `stiffness` N/m.
@@ -108,7 +75,7 @@ fn step_bound(mass: f64, damping: f64, stiffness: f64, factor: f64) -> f64 {
     }
 }
 
-/// Stiffness at every node: sums over its elements of their greatest slopes, and its shape memory.
+/// Stiffness at every node: sums over its elements of their greatest slopes, its shape memory and that of its children.
 fn node_stiffness(net: &Net) -> Vec<f64> {
     let mut sum: Vec<f64> = (0..net.masses().len())
         .map(|i| match net.memory_base() {
@@ -116,6 +83,7 @@ fn node_stiffness(net: &Net) -> Vec<f64> {
             element::Base::Quadratic => 2.0 * net.memory(i) * element::LEAST_REACH,
         })
         .collect();
+    pass_on_to_fathers(net, &mut sum);
     for (ends, input, stiffness) in net.slopes() {
         if input == element::Input::Distance {
             ends.iter().for_each(|n| sum[*n as usize] += stiffness);
@@ -130,6 +98,16 @@ fn node_stiffness(net: &Net) -> Vec<f64> {
             .for_each(|n| sum[*n as usize] += stiffness);
     }
     sum
+}
+
+/// Adds the shape memory of nodes, which `sum` has, to that of their fathers: it draws at both.
+fn pass_on_to_fathers(net: &Net, sum: &mut [f64]) {
+    for i in 0..sum.len() {
+        if let Some(f) = net.father(i) {
+            // Children come after their fathers: nothing has been passed on to this one yet.
+            sum[f] += sum[i];
+        }
+    }
 }
 
 /// What coupled nets, and elements that lead to other things, add to a node.
@@ -210,7 +188,6 @@ pub fn bounds_with(nets: &[&Net], hypers: &[Hyper], globals: &[Global]) -> StepB
             .map(|net| kuhn_bound(net))
             .fold(f64::INFINITY, f64::min),
         flutters: flutters || safe == 0.0,
-        lively: nets.iter().any(|net| is_lively(net)),
     }
 }
 
@@ -252,11 +229,16 @@ fn added(nets: &[&Net], hypers: &[Hyper], globals: &[Global]) -> Vec<Vec<Added>>
     added
 }
 
+/// How many times farther than they were built children may be from their father, along the way they were built.
+const FARTHER: f64 = 1.5;
+
 /// The bound of nets with fathers as stiff as they can become, s; infinite if there are no fathers.
 ///
 /// Rows of a father's children tell nothing of the father, and the exact bound only tells of rest. So every element is replaced by a linear one of
 /// its greatest slope that acts alike along and across (a spring of no length). As quadratic forms these are above the elements in any
-/// configuration. What grows at any step then is no reason to refuse: no configuration is as stiff everywhere at once.
+/// configuration. Memory holds a father against turning by Σ k b·r, where b is how far a child was built from it and r how far it is now: so far as
+/// [`FARTHER`] says that is counted as well. What grows at any step then is no reason to refuse: no configuration is as stiff everywhere at once; its
+/// stiffest mode alone is asked.
 fn stiffest_step(nets: &[&Net], hypers: &[Hyper], globals: &[Global]) -> f64 {
     if nets.iter().all(|net| net.masses().frames() == 0) {
         return f64::INFINITY;
@@ -276,6 +258,11 @@ fn stiffest_step(nets: &[&Net], hypers: &[Hyper], globals: &[Global]) -> f64 {
                     e.rest_length = 0.0;
                 }
                 parts.actives.clear();
+                for rigid in parts.nodes.iter_mut().filter_map(|n| n.rigid.as_mut()) {
+                    // As much stiffer against turning as lighter.
+                    rigid.inertia = rigid.inertia.map(|i| i / FARTHER);
+                    rigid.damping /= FARTHER;
+                }
                 if parts.memory_base == element::Base::Quadratic {
                     parts.memory_base = element::Base::Linear;
                     let memory = parts.memory.iter_mut();
@@ -298,8 +285,9 @@ fn stiffest_step(nets: &[&Net], hypers: &[Hyper], globals: &[Global]) -> f64 {
             ends: g.ends,
         })
         .collect();
-    match Probe::new(&stiff, hypers, &globals).exact_step() {
-        (_, true) => f64::INFINITY,
+    let mut probe = Probe::new(&stiff, hypers, &globals);
+    match probe.exact_step() {
+        (_, true) => probe.mode_step(),
         (step, false) => step,
     }
 }
@@ -406,7 +394,8 @@ fn present_stiffness(net: &Net, nodes: &mut Nodes, time: f64, sums: &mut Vec<f64
             2.0 * net.memory(i) * (apart + 1e-3)
         }
     }));
-    let mut bound = f64::INFINITY;
+    let mut bound = turning_step(net, nodes, sums);
+    pass_on_to_fathers(net, sums);
     for (i, e) in net.elements().enumerate() {
         if e.law.input != element::Input::Distance {
             continue;
@@ -433,6 +422,30 @@ fn present_stiffness(net: &Net, nodes: &mut Nodes, time: f64, sums: &mut Vec<f64
         bend.nodes
             .iter()
             .for_each(|n| sums[*n as usize] += stiffness);
+    }
+    bound
+}
+
+/// The step in which no father turns too far under the shape memory of its children, whose stiffnesses (N/m) are `memory`, s. Torsion
+/// of a frame counts, too.
+fn turning_step(net: &Net, nodes: &Nodes, memory: &[f64]) -> f64 {
+    let rigid = net.masses().rigid();
+    let mut bound = f64::INFINITY;
+    for (z, rigid) in rigid.iter().enumerate() {
+        let Some(inertia) = rigid.inertia else {
+            continue;
+        };
+        let children = (z + 1..nodes.len()).filter(|i| net.father(*i) == Some(z));
+        let held: f64 = children
+            .map(|i| memory[i] * (nodes.position[i] - nodes.position[z]).length_squared())
+            .sum();
+        let turned = net.torsions().iter();
+        let turned: f64 = turned
+            .filter(|t| t.frame as usize == z || net.father(t.frame as usize) == Some(z))
+            .map(|t| t.constant)
+            .sum();
+        let least = inertia.min_element();
+        bound = bound.min(critical_step(least, rigid.damping, 2.0 * (held + turned)));
     }
     bound
 }
@@ -468,7 +481,7 @@ struct Probe<'a> {
     stages: Stages,
     /// The stiffest mode found.
     stiffest: Mode,
-    /// What each unknown is: mass or moment of inertia, damping, and how far it may move.
+    /// What each unknown is: mass or moments of inertia, damping, and how far it may move.
     unknowns: Vec<Unknown>,
 }
 
@@ -476,7 +489,9 @@ struct Unknown {
     net: usize,
     node: usize,
     turns: bool,
-    mass: f64,
+    /// Along the axes of its lock, or moments about those of its frame; none by a scheme without mass.
+    mass: DVec3,
+    /// Against the world; what acts within families is none of its own.
     damping: f64,
     /// How freely it moves along the axes of a frame, 0 to 1 (K24).
     gains: DVec3,
@@ -486,28 +501,42 @@ struct Unknown {
 /// An axis with the gain b moves by v' = b (m v + h f)/(m + d h), x' = x + h v'. That is stable as long as
 /// h² k ≤ 2 (m + d h)/b + 2 m: as if its mass were m (1 + 1/b)/2 and its damping d/b. A locked axis has neither.
 impl Unknown {
-    /// Mass and damping along the three axes of the lock, each times the square of `x` there; locked axes count for nothing.
-    fn forms(&self, x: DVec3) -> (f64, f64) {
-        let along = self.axes.conjugate() * x;
-        let mut sums = (0.0, 0.0);
-        for (b, x) in self.gains.to_array().into_iter().zip(along.to_array()) {
-            if b > 0.0 {
-                sums.0 += 0.5 * (1.0 + 1.0 / b) * self.mass * x * x;
-                sums.1 += self.damping / b * x * x;
-            }
+    /// The force or torque on it.
+    fn of(&self, nodes: &Nodes) -> DVec3 {
+        if self.turns {
+            nodes.torque[self.node]
+        } else {
+            nodes.force[self.node]
         }
-        sums
     }
 
-    /// (4 M + 2 h D)⁻¹ `pushed`.
+    /// Mass along the three axes of the lock, each times the square of `x` there; locked axes count for nothing.
+    fn heavy(&self, x: DVec3) -> f64 {
+        let along = self.axes.conjugate() * x;
+        let open = |k: &usize| self.gains[*k] > 0.0;
+        let of = |k: usize| 0.5 * (1.0 + 1.0 / self.gains[k]) * self.mass[k] * along[k] * along[k];
+        (0..3).filter(open).map(of).sum()
+    }
+
+    /// `x` along the three axes of the lock, divided by their gains; nothing along locked ones.
+    fn freed(&self, x: DVec3) -> DVec3 {
+        let along = self.axes.conjugate() * x;
+        let open = |k: usize| {
+            if self.gains[k] > 0.0 {
+                along[k] / self.gains[k]
+            } else {
+                0.0
+            }
+        };
+        self.axes * DVec3::new(open(0), open(1), open(2))
+    }
+
+    /// (4 M + 2 h D)⁻¹ `pushed`, where D is its own damping.
     fn yields(&self, pushed: DVec3, h: f64) -> DVec3 {
         let along = self.axes.conjugate() * pushed;
-        let (m, d) = (self.mass, self.damping);
-        let moved = self
-            .gains
-            .to_array()
-            .map(|b| b / (2.0 * (m + d * h) + 2.0 * b * m));
-        self.axes * (along * DVec3::from_array(moved))
+        let damped = self.mass + DVec3::splat(self.damping * h);
+        let held = damped * 2.0 + self.gains * self.mass * 2.0;
+        self.axes * (along * self.gains / held.max(DVec3::splat(1e-300)))
     }
 }
 
@@ -516,7 +545,13 @@ impl<'a> Probe<'a> {
         let mut unknowns = Vec::new();
         for (n, net) in nets.iter().enumerate() {
             let masses = net.masses();
+            // Without mass what moves by q f/d is damped as if by d/q.
+            let (heavy, factor) = match masses.integrator() {
+                Integrator::QuasiDynamic(factor) => (0.0, factor),
+                _ => (1.0, 1.0),
+            };
             for i in 0..masses.len() {
+                let own = f64::from(u8::from(masses.father(i).is_none())) / factor;
                 let slave = hypers
                     .iter()
                     .any(|h| (h.slave.0.index(), h.slave.1 as usize) == (n, i));
@@ -531,8 +566,8 @@ impl<'a> Probe<'a> {
                     net: n,
                     node: i,
                     turns: false,
-                    mass: masses.mass()[i],
-                    damping: masses.damping()[i],
+                    mass: DVec3::splat(masses.mass()[i]) * heavy,
+                    damping: masses.damping()[i] * own,
                     gains,
                     axes,
                 });
@@ -543,11 +578,10 @@ impl<'a> Probe<'a> {
                         net: n,
                         node: i,
                         turns: true,
-                        // The least moment about any axis is the strictest.
-                        mass: inertia.min_element(),
-                        damping: rigid.damping,
+                        mass: inertia * heavy,
+                        damping: masses.turn_damping()[i] * own,
                         gains: DVec3::ONE,
-                        axes: DQuat::IDENTITY,
+                        axes: net.rest().orientation[i],
                     });
                 }
             }
@@ -568,24 +602,25 @@ impl<'a> Probe<'a> {
         }
     }
 
-    /// The stiffest mode gives a bound; whether it is the right one is then tried. Fathers feel their
-    /// children's memory but not what pulls at the children, so the matrix of a net with fathers is not
-    /// symmetric, and a swinging mode may be the first to grow. Also says whether one grows at any step.
+    /// The stiffest mode gives a bound; whether it is the right one is then tried: bending, and hyper nodes that give back less than
+    /// they feel, make the matrix unsymmetric, so that a swinging mode may be the first to grow. Also says whether one grows at any step.
     ///
-    /// Without fathers nothing swings up by itself. What grows at any step all the same gives way to a load that it was built
-    /// under, as a column does that buckles; it finds another shape, and the stiffest mode is what bounds the step.
+    /// In short steps most schemes do as mechanics does, and nothing swings up by itself. What grows at any step all the same gives way to
+    /// a load that it was built under, as a column does that buckles; it finds another shape, and the stiffest mode is what bounds the step.
+    /// Two schemes do otherwise: without damping the midpoint scheme gains energy at any step, and without mass what dampers do to a
+    /// velocity is done to it anew in every substep, however short. Nodes without fathers tell that by themselves ([`safe_step`]).
     fn exact_step(&mut self) -> (f64, bool) {
         let mode = self.critical_step();
-        let fathers = self.nets.iter().any(|net| net.masses().frames() > 0);
-        let schemes = self.nets.iter().map(|net| net.masses().integrator());
-        if let Some(guess) = schemes
-            .filter(|i| *i != Integrator::Mesd)
-            .map(|i| i.critical_step(&self.stiffest))
-            .reduce(f64::min)
-        {
-            let guess = guess.min(mode).min(1.0);
+        let mut schemes = self.nets.iter().map(|net| net.masses().integrator());
+        if schemes.any(|i| i != Integrator::Mesd) {
+            let guess = self.scheme_step(&self.stiffest).min(mode).min(1.0);
+            let swings = self.nets.iter().any(|net| {
+                let scheme = net.masses().integrator();
+                net.masses().has_families()
+                    && matches!(scheme, Integrator::QuasiDynamic(_) | Integrator::Midpoint)
+            });
             return match self.searched_step(guess) {
-                (_, true) if !fathers => (guess, false),
+                (short, true) if !swings || self.straying(short, 20_000) < 1.2 => (guess, false),
                 found => found,
             };
         }
@@ -601,7 +636,7 @@ impl<'a> Probe<'a> {
         }
         // What the step causes goes away with it; what goes on growing is in the nets.
         if !large && self.grows(trial / 8.0, (8 * steps(trial)).min(most)) {
-            return (mode, fathers);
+            return (mode, false);
         }
         let (mut low, mut high) = (0.0, high);
         while high - low > 2e-3 * high {
@@ -660,41 +695,125 @@ impl<'a> Probe<'a> {
     /// True if a small disturbance grows in `steps` substeps of `h` under the scheme itself.
     ///
     /// What floats freely drifts and turns evenly, and what was built under tension is then drawn aside more and more: that grows with a power of time,
-    /// by the same factor in twice as many substeps. What swings up grows by the square of it.
-    fn grows(&mut self, h: f64, steps: usize) -> bool {
-        let once = self.growth(h, steps);
-        once > 1.2 && (once.is_infinite() || self.growth(h, 2 * steps) > once * once.sqrt())
+    /// by the same factor in twice as many substeps, once what else there was has died away. What swings up grows by the square of it, and again.
+    fn grows(&mut self, h: f64, mut steps: usize) -> bool {
+        let mut once = self.growth(h, steps);
+        if once <= 1.2 {
+            return false;
+        }
+        for _ in 0..2 {
+            steps *= 2;
+            let twice = if once.is_infinite() {
+                once
+            } else {
+                self.growth(h, steps)
+            };
+            if twice.is_finite() && twice <= once * once.sqrt() {
+                return false;
+            }
+            once = twice;
+        }
+        true
     }
 
     /// By what factor a small disturbance grows from the second quarter of `steps` substeps of `h` to the last; infinite if beyond all
     /// measure, 0 if it has died away.
     fn growth(&mut self, h: f64, steps: usize) -> f64 {
-        let field = Field {
-            time: 0.0,
-            gravity: DVec3::ZERO,
-        };
-        let slot: Vec<u32> = (0..self.nets.len() as u32).collect();
-        let nets = self.nets;
-        for (net, nodes) in nets.iter().zip(&mut self.work) {
-            nodes.copy_from(net.rest());
-        }
         // A net that was built under tension, or is driven, would move off; only what comes of the disturbance counts.
-        let globals = self.globals;
+        let still = self.start();
+        self.disturb();
+        // Drifting as a whole is no growth, so speeds are compared, not places; and their greatest
+        // values in the second and the last quarter, because modes beat against each other.
+        let mut quarters = Quarters::default();
+        let mut first = 0.0;
+        for step in 0..steps {
+            let mut work = std::mem::take(&mut self.work);
+            let sound = self.substep(&mut work, &still, h);
+            self.work = work;
+            let speed = speed(&self.work, None);
+            if !sound || speed > 1e5 * SMALL {
+                return f64::INFINITY;
+            }
+            quarters.take(speed, step, steps);
+            if step == 0 {
+                first = self.tension(&still);
+            }
+        }
+        // The modified Runge-Kutta scheme creeps away from rest and stands still where its stage feels no force: no speed tells of that.
+        if first > 0.0 && self.tension(&still) > 1e4 * first {
+            return f64::INFINITY;
+        }
+        quarters.growth()
+    }
+
+    /// The forces and torques of everything as it is now against `still`, N; torques as if at arms of a centimetre.
+    fn tension(&mut self, still: &[(Vec<DVec3>, Vec<DVec3>)]) -> f64 {
+        self.feel();
+        let apart = |a: &[DVec3], b: &[DVec3]| {
+            let both = a.iter().zip(b);
+            both.map(|(a, b)| a.distance_squared(*b)).sum::<f64>()
+        };
+        let shares = self.work.iter().zip(still);
+        shares
+            .map(|(nodes, (force, torque))| {
+                apart(&nodes.force, force) + 1e4 * apart(&nodes.torque, torque)
+            })
+            .sum::<f64>()
+            .sqrt()
+    }
+
+    /// Works out all forces where everything is now; copies do not hand on theirs.
+    fn feel(&mut self) {
+        let nets = self.nets;
+        let slot: Vec<u32> = (0..nets.len() as u32).collect();
         let sight = Sight {
             matter: |m: MatterId| nets[m.index()] as &dyn Matter,
             slot: &slot,
         };
         for (net, nodes) in nets.iter().zip(&mut self.work) {
-            net.force(nodes, &field);
+            net.force(nodes, &NOWHERE);
         }
-        globals
-            .iter()
-            .for_each(|g| g.apply(&sight, &mut self.work, 0.0));
-        let still: Vec<(Vec<DVec3>, Vec<DVec3>)> = self
-            .work
-            .iter()
-            .map(|nodes| (nodes.force.clone(), nodes.torque.clone()))
-            .collect();
+        let globals = self.globals.iter();
+        globals.for_each(|g| g.apply(&sight, &mut self.work, 0.0));
+    }
+
+    /// [`growth`](Self::growth) of what tells a disturbed net from one that is not, both left to move as they do. What was built under
+    /// compression and floats freely turns over if forces are taken from it that do not turn with it; here none are.
+    fn straying(&mut self, h: f64, steps: usize) -> f64 {
+        let mut still = self.start();
+        for (force, torque) in &mut still {
+            force.fill(DVec3::ZERO);
+            torque.fill(DVec3::ZERO);
+        }
+        let mut other = self.work.clone();
+        self.disturb();
+        let mut work = std::mem::take(&mut self.work);
+        let mut quarters = Quarters::default();
+        for step in 0..steps {
+            let sound = self.substep(&mut work, &still, h) && self.substep(&mut other, &still, h);
+            let speed = speed(&work, Some(&other));
+            if !sound || speed > 1e5 * SMALL {
+                self.work = work;
+                return f64::INFINITY;
+            }
+            quarters.take(speed, step, steps);
+        }
+        self.work = work;
+        quarters.growth()
+    }
+
+    /// Everything at rest; returns the forces and torques there.
+    fn start(&mut self) -> Vec<(Vec<DVec3>, Vec<DVec3>)> {
+        for (net, nodes) in self.nets.iter().zip(&mut self.work) {
+            nodes.copy_from(net.rest());
+        }
+        self.feel();
+        let felt = self.work.iter();
+        felt.map(|nodes| (nodes.force.clone(), nodes.torque.clone()))
+            .collect()
+    }
+
+    fn disturb(&mut self) {
         for (i, u) in self.unknowns.iter().enumerate() {
             let nodes = &mut self.work[u.net];
             let list = if u.turns {
@@ -705,7 +824,7 @@ impl<'a> Probe<'a> {
             list[u.node] = rough(i) * SMALL;
             // What has no mass forgets how it moved, so it is disturbed where it is.
             let without_mass = matches!(
-                nets[u.net].masses().integrator(),
+                self.nets[u.net].masses().integrator(),
                 Integrator::QuasiDynamic(_)
             );
             if without_mass && u.turns {
@@ -715,69 +834,44 @@ impl<'a> Probe<'a> {
                 nodes.position[u.node] += rough(i) * 1e-2 * SMALL;
             }
         }
-        // Drifting as a whole is no growth, so speeds are compared, not places; and their greatest
-        // values in the second and the last quarter, because modes beat against each other.
-        let (mut early, mut late) = (0.0_f64, 0.0_f64);
-        for step in 0..steps {
-            let hypers = self.hypers;
-            self.stages.gather(
-                &|k| Some(nets[k].masses()),
-                &mut self.work,
-                h,
-                |work, _| {
-                    for (net, nodes) in nets.iter().zip(work.iter_mut()) {
-                        net.force(nodes, &field);
-                    }
-                    globals.iter().for_each(|g| g.apply(&sight, work, 0.0));
-                    for (nodes, (force, torque)) in work.iter_mut().zip(&still) {
-                        let forces = nodes.force.iter_mut().zip(force);
-                        forces.for_each(|(f, s)| *f -= *s);
-                        let torques = nodes.torque.iter_mut().zip(torque);
-                        torques.for_each(|(t, s)| *t -= *s);
-                    }
-                    hypers.iter().for_each(|x| x.give_back(work, &slot));
-                },
-                |work| {
-                    let masses = |m: MatterId| nets[m.index()].masses();
-                    hypers.iter().for_each(|x| x.copy(masses, work, &slot));
-                },
-            );
-            for (net, nodes) in nets.iter().zip(&mut self.work) {
-                net.plan(nodes, h);
-                if !net.advance(nodes, h) {
-                    return f64::INFINITY;
-                }
-            }
-            let masses = |m: MatterId| nets[m.index()].masses();
-            self.hypers
-                .iter()
-                .for_each(|x| x.copy(masses, &mut self.work, &slot));
-            let speed = self.speed();
-            if speed > 1e5 * SMALL {
-                return f64::INFINITY;
-            }
-            match 4 * step / steps {
-                1 => early = early.max(speed),
-                3 => late = late.max(speed),
-                _ => {}
-            }
-        }
-        // What has come to rest to rounding does not grow.
-        if late > 1e-5 * SMALL {
-            late / early.max(1e-300)
-        } else {
-            0.0
-        }
     }
 
-    fn speed(&self) -> f64 {
-        let square = |list: &[DVec3]| list.iter().map(|v| v.length_squared()).sum::<f64>();
-        let sum: f64 = self
-            .work
-            .iter()
-            .map(|n| square(&n.velocity) + 1e-4 * square(&n.spin))
-            .sum();
-        sum.sqrt()
+    /// One substep of `h` seconds by the scheme itself, without the forces `still`. False if a number goes bad.
+    fn substep(&mut self, work: &mut [Nodes], still: &[(Vec<DVec3>, Vec<DVec3>)], h: f64) -> bool {
+        let (nets, hypers, globals) = (self.nets, self.hypers, self.globals);
+        let slot: Vec<u32> = (0..nets.len() as u32).collect();
+        let sight = Sight {
+            matter: |m: MatterId| nets[m.index()] as &dyn Matter,
+            slot: &slot,
+        };
+        let masses = |m: MatterId| nets[m.index()].masses();
+        self.stages.gather(
+            &|k| Some(nets[k].masses()),
+            work,
+            h,
+            |work, _| {
+                for (net, nodes) in nets.iter().zip(work.iter_mut()) {
+                    net.force(nodes, &NOWHERE);
+                }
+                globals.iter().for_each(|g| g.apply(&sight, work, 0.0));
+                for (nodes, (force, torque)) in work.iter_mut().zip(still) {
+                    let forces = nodes.force.iter_mut().zip(force);
+                    forces.for_each(|(f, s)| *f -= *s);
+                    let torques = nodes.torque.iter_mut().zip(torque);
+                    torques.for_each(|(t, s)| *t -= *s);
+                }
+                hypers.iter().for_each(|x| x.give_back(work, &slot));
+            },
+            |work| hypers.iter().for_each(|x| x.copy(masses, work, &slot)),
+        );
+        for (net, nodes) in nets.iter().zip(work.iter_mut()) {
+            net.plan(nodes, h);
+            if !net.advance(nodes, h) {
+                return false;
+            }
+        }
+        hypers.iter().for_each(|x| x.copy(masses, work, &slot));
+        true
     }
 
     /// Forces and torques on all unknowns when they are displaced by `shifted · x` from rest and move
@@ -807,36 +901,13 @@ impl<'a> Probe<'a> {
             let position = self.work[h.master.0.index()].position[h.master.1 as usize];
             self.work[h.slave.0.index()].position[h.slave.1 as usize] = position;
         }
-        let field = Field {
-            time: 0.0,
-            gravity: DVec3::ZERO,
-        };
-        let nets = self.nets;
-        for (net, nodes) in nets.iter().zip(&mut self.work) {
-            net.force(nodes, &field);
-        }
-        let slot: Vec<u32> = (0..nets.len() as u32).collect();
-        let sight = Sight {
-            matter: |m: MatterId| nets[m.index()] as &dyn Matter,
-            slot: &slot,
-        };
-        for g in self.globals {
-            g.apply(&sight, &mut self.work, 0.0);
-        }
+        self.feel();
+        let slot: Vec<u32> = (0..self.nets.len() as u32).collect();
         for h in self.hypers {
             h.give_back(&mut self.work, &slot);
         }
-        self.unknowns
-            .iter()
-            .map(|u| {
-                let nodes = &self.work[u.net];
-                if u.turns {
-                    nodes.torque[u.node]
-                } else {
-                    nodes.force[u.node]
-                }
-            })
-            .collect()
+        let unknowns = self.unknowns.iter();
+        unknowns.map(|u| u.of(&self.work[u.net])).collect()
     }
 
     /// Minus the derivative of the forces along `x`, by central differences: K x, or C x of the dampers.
@@ -851,6 +922,110 @@ impl<'a> Probe<'a> {
             .collect()
     }
 
+    /// D x of all damping but that of dampers, N·s/m times what `x` is.
+    fn damped(&mut self, x: &[DVec3]) -> Vec<DVec3> {
+        if self.nets.iter().any(|net| net.masses().has_families()) {
+            self.clear();
+            for (u, x) in self.unknowns.iter().zip(x) {
+                let nodes = &mut self.work[u.net];
+                (if u.turns {
+                    &mut nodes.spin
+                } else {
+                    &mut nodes.velocity
+                })[u.node] = *x;
+            }
+            for (net, nodes) in self.nets.iter().zip(&mut self.work) {
+                net.masses().brake(nodes, 0.0, Brake::Explicit);
+            }
+        } else {
+            self.clear();
+        }
+        let both = self.unknowns.iter().zip(x);
+        both.map(|(u, x)| {
+            let bonds = match self.nets[u.net].masses().integrator() {
+                Integrator::QuasiDynamic(factor) => u.of(&self.work[u.net]) / factor,
+                _ => u.of(&self.work[u.net]),
+            };
+            *x * u.damping - bonds
+        })
+        .collect()
+    }
+
+    /// True if the scheme of a net takes its damping at the start of a substep: it narrows the step then.
+    fn damps_explicitly(&self, net: usize) -> bool {
+        self.nets[net].masses().integrator().predictor() == Integrator::Euler
+    }
+
+    /// Turns what is pushed with `x` into (4 M + 2 h D)⁻¹ x. What families share of D is eliminated as their substeps do it: with half
+    /// the step (M + h D/2) v' = h f/2.
+    fn yield_to(&mut self, x: &mut [DVec3], h: f64) {
+        self.clear();
+        for (u, x) in self.unknowns.iter().zip(x.iter()) {
+            let nodes = &mut self.work[u.net];
+            (if u.turns {
+                &mut nodes.torque
+            } else {
+                &mut nodes.force
+            })[u.node] = *x;
+        }
+        for (net, nodes) in self.nets.iter().zip(&mut self.work) {
+            let masses = net.masses();
+            match masses.integrator() {
+                Integrator::QuasiDynamic(factor) => {
+                    masses.brake(nodes, h, Brake::Massless(factor));
+                }
+                i if i.predictor() == Integrator::Euler => {}
+                _ => masses.brake(nodes, 0.5 * h, Brake::Implicit(1.0)),
+            }
+        }
+        for (u, x) in self.unknowns.iter().zip(x) {
+            let (masses, felt) = (self.nets[u.net].masses(), u.of(&self.work[u.net]));
+            *x = match masses.integrator() {
+                // 2 h D/q x = f, where children are damped by as much as others once their fathers are known.
+                Integrator::QuasiDynamic(factor) => {
+                    let damping = match u.turns {
+                        true => masses.turn_damping()[u.node],
+                        false => masses.damping()[u.node],
+                    };
+                    u.axes
+                        * (u.gains * (u.axes.conjugate() * felt))
+                        * (factor / (2.0 * h * damping))
+                }
+                i if i.predictor() == Integrator::Euler => u.yields(felt, 0.0),
+                _ => u.yields(felt, h),
+            };
+        }
+    }
+
+    /// What the stiffest mode says of the step, by all schemes there are, s.
+    fn mode_step(&self) -> f64 {
+        let mode = Mode {
+            drag: 0.0,
+            ..self.stiffest
+        };
+        self.scheme_step(&mode)
+            .min(critical_step(mode.mass, mode.damping, mode.stiffness))
+    }
+
+    /// The least step of a mode by the schemes that are not like MESD; infinite if there are none. Without mass (4 M + 2 h D is 2 h D then)
+    /// MESD's formula holds as well.
+    fn scheme_step(&self, mode: &Mode) -> f64 {
+        let schemes = self.nets.iter().map(|net| net.masses().integrator());
+        schemes
+            .filter(|i| !matches!(i, Integrator::Mesd | Integrator::QuasiDynamic(_)))
+            .map(|i| i.critical_step(mode))
+            .fold(f64::INFINITY, f64::min)
+    }
+
+    /// Everything at rest, and no forces.
+    fn clear(&mut self) {
+        for (net, nodes) in self.nets.iter().zip(&mut self.work) {
+            nodes.copy_from(net.rest());
+            nodes.force.fill(DVec3::ZERO);
+            nodes.torque.fill(DVec3::ZERO);
+        }
+    }
+
     /// Finds the stiffest mode by power iteration: each round applies (4M + 2hD)⁻¹ (h² K + 2h C) and takes
     /// the step at which the present shape would be on the edge of stability.
     fn critical_step(&mut self) -> f64 {
@@ -862,15 +1037,13 @@ impl<'a> Probe<'a> {
         // Any start will do that is not orthogonal to the stiffest mode; this one is rough.
         let start = self.unknowns.iter().enumerate();
         let mut x: Vec<DVec3> = start
-            .map(|(i, u)| u.yields(rough(i), 0.0) * u.mass)
+            .map(|(i, u)| u.axes * (u.gains * (u.axes.conjugate() * rough(i))))
             .collect();
-        let damped = self.nets.iter().any(|net| {
-            net.elements()
-                .any(|e| e.law.input == element::Input::Velocity)
-        }) || self
-            .globals
-            .iter()
-            .any(|g| g.law.input == element::Input::Velocity);
+        let damped = self.nets.iter().any(|net| has_dampers(net))
+            || self
+                .globals
+                .iter()
+                .any(|g| g.law.input == element::Input::Velocity);
         let rounds = if self.unknowns.len() > 20_000 {
             60
         } else {
@@ -879,23 +1052,32 @@ impl<'a> Probe<'a> {
         let mut step = f64::INFINITY;
         for round in 0..rounds {
             let pull = self.slope(&x, SCALE, 0.0);
-            let drag = if damped {
+            let mut drag = if damped {
                 self.slope(&x, 0.0, SCALE)
             } else {
                 vec![DVec3::ZERO; x.len()]
             };
+            let held = self.damped(&x);
             let (mut mass, mut damping, mut own, mut stiffness) = (0.0, 0.0, 0.0, 0.0);
+            let mut between = 0.0;
             for (i, u) in self.unknowns.iter().enumerate() {
-                let (heavy, damped) = u.forms(x[i]);
+                let (heavy, damped) = (u.heavy(x[i]), u.freed(x[i]).dot(held[i]));
                 mass += heavy;
                 own += damped;
-                damping += damped - x[i].dot(drag[i]);
+                between += x[i].dot(drag[i]);
                 stiffness += x[i].dot(pull[i]);
+                if self.damps_explicitly(u.net) {
+                    damping -= damped;
+                    drag[i] += held[i];
+                } else {
+                    damping += damped;
+                }
             }
+            damping -= between;
             self.stiffest = Mode {
                 mass,
                 damping: own,
-                drag: own - damping,
+                drag: between,
                 stiffness,
             };
             let next = critical_step(mass, damping, stiffness);
@@ -907,10 +1089,10 @@ impl<'a> Probe<'a> {
                 // Nothing resists this shape: look at the mode the forces point to instead.
                 step = 1.0;
             }
-            for (i, u) in self.unknowns.iter().enumerate() {
-                let pushed = pull[i] * (step * step) + drag[i] * (2.0 * step);
-                x[i] = u.yields(pushed, step);
+            for (x, (pull, drag)) in x.iter_mut().zip(pull.iter().zip(&drag)) {
+                *x = *pull * (step * step) + *drag * (2.0 * step);
             }
+            self.yield_to(&mut x, step);
             let size = x.iter().map(|x| x.length_squared()).sum::<f64>().sqrt();
             if size == 0.0 || !size.is_finite() {
                 return f64::INFINITY;
@@ -921,43 +1103,78 @@ impl<'a> Probe<'a> {
     }
 }
 
-/// A vector that depends on `i` alone and has a share of every mode.
-fn rough(i: usize) -> DVec3 {
-    let s = if i.is_multiple_of(2) { 1.0 } else { -1.0 };
-    DVec3::new(
-        s,
-        0.3 - s * ((i * 7) % 11) as f64 / 11.0,
-        ((i * 5) % 13) as f64 / 13.0 - 0.5,
-    )
+fn has_dampers(net: &Net) -> bool {
+    net.slopes()
+        .any(|(_, input, _)| input == element::Input::Velocity)
 }
 
-/// Puts a net where its own shifts and turns, passed on from father to child, take it.
+/// A field without gravity, at no special time.
+const NOWHERE: Field = Field {
+    time: 0.0,
+    gravity: DVec3::ZERO,
+};
+
+/// The greatest speeds in the second and in the last quarter of a trial.
+#[derive(Default)]
+struct Quarters {
+    early: f64,
+    late: f64,
+}
+
+impl Quarters {
+    fn take(&mut self, speed: f64, step: usize, steps: usize) {
+        match 4 * step / steps {
+            1 => self.early = self.early.max(speed),
+            3 => self.late = self.late.max(speed),
+            _ => {}
+        }
+    }
+
+    fn growth(&self) -> f64 {
+        // What has come to rest to rounding does not grow.
+        if self.late > 1e-5 * SMALL {
+            self.late / self.early.max(1e-300)
+        } else {
+            0.0
+        }
+    }
+}
+
+/// How fast all nodes move together, against those of `other` if there are any.
+fn speed(work: &[Nodes], other: Option<&[Nodes]>) -> f64 {
+    let square = |list: &[DVec3], other: Option<&[DVec3]>| {
+        let of = |i: usize| other.map_or(DVec3::ZERO, |o| o[i]);
+        let list = list.iter().enumerate();
+        list.map(|(i, v)| (*v - of(i)).length_squared())
+            .sum::<f64>()
+    };
+    let shares = work.iter().enumerate().map(|(k, n)| {
+        let other = other.map(|o| &o[k]);
+        square(&n.velocity, other.map(|o| &o.velocity[..]))
+            + 1e-4 * square(&n.spin, other.map(|o| &o.spin[..]))
+    });
+    shares.sum::<f64>().sqrt()
+}
+
+/// A vector that depends on `i` alone and has a share of every mode.
+fn rough(i: usize) -> DVec3 {
+    // Whatever has a pattern misses modes with another one; bits that are stirred well (SplitMix64) have none.
+    let stirred = |k: u64| {
+        let mut x = (3 * i as u64 + k + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        ((x ^ (x >> 31)) >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
+    };
+    DVec3::new(stirred(0), stirred(1), stirred(2))
+}
+
+/// Puts the nodes of a net where shifts and turns take them.
 fn place(net: &Net, nodes: &mut Nodes, shift: &[DVec3], turn: &[DVec3]) {
     let rest = net.rest();
-    let masses = net.masses();
-    for i in 0..masses.len() {
-        let own = rest.position[i] + shift[i];
-        let father = masses.father(i);
-        let carried = |own: DVec3, f: usize| {
-            let turned = nodes.orientation[f] * rest.orientation[f].conjugate();
-            nodes.position[f] + turned * (own - rest.position[f])
-        };
-        nodes.position[i] = match (father, masses.lock(i)) {
-            (_, Lock::Fixed) => rest.position[i],
-            (None, _) => own,
-            (Some(f), Lock::Free) => carried(own, f),
-            // Its own shift has been locked already; what carries it is held back as well.
-            (Some(f), Lock::Axes(gains, axes)) => {
-                let along = axes.conjugate() * (carried(rest.position[i], f) - rest.position[i]);
-                own + axes * (gains * along)
-            }
-        };
+    for i in 0..rest.len() {
+        nodes.position[i] = rest.position[i] + shift[i];
         if i < rest.frames() {
-            let own = rotation::from_scaled_axis(turn[i]) * rest.orientation[i];
-            nodes.orientation[i] = match father {
-                None => own,
-                Some(f) => nodes.orientation[f] * rest.orientation[f].conjugate() * own,
-            };
+            nodes.orientation[i] = rotation::from_scaled_axis(turn[i]) * rest.orientation[i];
         }
     }
 }

@@ -6,7 +6,9 @@ mod common;
 
 use common::{MATERIAL, REST, boxed, noise, organ, pipe, shaken, sheet, step};
 use glam::{DMat3, DVec3};
-use trocar_dynamics::{Anchor, Field, Lock, MassNode, Matter, MatterId, Nodes, Point};
+use trocar_dynamics::{
+    Anchor, Field, Lock, MassNode, Matter, MatterId, Nodes, Point, masses::Brake,
+};
 use trocar_soft::{
     Base, Element, Global, Hyper, Law, Material, Net, NetParts, NodeFlags,
     global::{End, Sight},
@@ -642,4 +644,144 @@ fn the_present_bound_counts_elements_to_other_things() {
             exact(stretch)
         );
     }
+}
+
+/// Energy, momentum and angular momentum of a net.
+fn kept(net: &Net, nodes: &Nodes) -> (f64, DVec3, DVec3) {
+    let energy = net.kinetic_energy(nodes) + net.elastic_energy(nodes, 0.0);
+    let (push, mut turn) = momentum(net, nodes);
+    for (z, rigid) in net.masses().rigid().iter().enumerate() {
+        let q = nodes.orientation[z];
+        turn += q * (rigid.inertia.unwrap() * (q.conjugate() * nodes.spin[z]));
+    }
+    (energy, push, turn)
+}
+
+#[test]
+fn a_net_with_fathers_keeps_energy_and_momentum_without_damping_and_momentum_with_it() {
+    // Uneven and quadratic memory, fathers of fathers; nothing is tied to the world.
+    let loose = Material {
+        centre_damping: 0.0,
+        turn_damping: 0.0,
+        torsion: 0.0,
+        bending: 0.0,
+        damping: 0.0,
+        ..MATERIAL
+    };
+    let mut nets = Vec::new();
+    for memory_base in [Base::Linear, Base::Quadratic] {
+        for nested in [false, true] {
+            for damped in [false, true] {
+                let mut net = pipe(6, 8, &loose);
+                net.change(|parts| {
+                    parts.memory_base = memory_base;
+                    for (i, node) in parts.nodes.iter_mut().enumerate() {
+                        parts.memory[i] *= 1.0 + 0.9 * noise(i as u64);
+                        node.mass *= 1.0 + 0.5 * noise(i as u64 + 77);
+                        if damped {
+                            node.damping = 0.05;
+                        }
+                        if let Some(rigid) = &mut node.rigid {
+                            rigid.damping = if damped { 1e-6 } else { 0.0 };
+                        }
+                        if i == 0 {
+                            // Against the world nothing is damped.
+                            node.damping = 0.0;
+                            node.rigid.as_mut().unwrap().damping = 0.0;
+                        }
+                    }
+                    if nested {
+                        for z in 1..parts.frames.len() {
+                            parts.nodes[z].father = Some(z as u32 / 2);
+                            parts.memory[z] = 2.0;
+                        }
+                    } else {
+                        for z in 1..parts.frames.len() {
+                            parts.nodes[z].damping = 0.0;
+                            parts.nodes[z].rigid.as_mut().unwrap().damping = 0.0;
+                        }
+                    }
+                })
+                .unwrap();
+                nets.push((net, damped));
+            }
+        }
+    }
+    for (k, (net, damped)) in nets.into_iter().enumerate() {
+        let mut nodes = [shaken(&net, 0.001, 5)];
+        for (i, v) in nodes[0].velocity.iter_mut().enumerate() {
+            *v = DVec3::new(noise(i as u64), noise(i as u64 + 99), 0.3) * 0.05;
+        }
+        for (z, w) in nodes[0].spin.iter_mut().enumerate() {
+            *w = DVec3::new(noise(z as u64 + 5), 2.0, noise(z as u64 + 9));
+        }
+        let before = kept(&net, &nodes[0]);
+        let like = net.clone();
+        let nets = boxed(net);
+        let mut energies = [f64::INFINITY, 0.0_f64];
+        for _ in 0..4000 {
+            assert!(step(&nets, &mut nodes, &[], &REST, 5e-4));
+            let now = kept(&like, &nodes[0]);
+            energies = [energies[0].min(now.0), energies[1].max(now.0)];
+            let drift = (now.1 - before.1).length();
+            assert!(drift < 1e-13, "net {k}: {drift} of momentum {}", before.1);
+            let drift = (now.2 - before.2).length();
+            assert!(
+                drift < 1e-5 * before.2.length(),
+                "net {k}: {drift} of angular momentum {}",
+                before.2
+            );
+        }
+        let [least, most] = energies.map(|e| e / before.0);
+        if damped {
+            assert!(most < 1.001 && least < 0.9, "net {k}: {least} to {most}");
+        } else {
+            assert!(least > 0.99 && most < 1.01, "net {k}: {least} to {most}");
+        }
+    }
+}
+
+#[test]
+fn a_damper_from_a_child_to_a_fixed_point_only_takes_energy() {
+    let loose = Material {
+        centre_damping: 0.0,
+        turn_damping: 0.0,
+        torsion: 0.0,
+        damping: 0.0,
+        ..MATERIAL
+    };
+    let net = organ(6, 6, &loose);
+    let node = 9;
+    let tie = Global {
+        ends: [
+            End::On(Anchor::node(MatterId(0), node)),
+            End::At(net.rest().position[node as usize]),
+        ],
+        rest_length: 0.0,
+        law: Law::damper(0.3),
+        drive: None,
+    };
+    let sight = Sight {
+        matter: |_| &net as &dyn Matter,
+        slot: &[0],
+    };
+    let mut nodes = [shaken(&net, 0.002, 5)];
+    nodes[0].velocity[0] = DVec3::new(0.1, 0.2, 0.3);
+    nodes[0].spin[0] = DVec3::new(1.0, 3.0, 0.0);
+    let energy = |nodes: &Nodes| net.kinetic_energy(nodes) + net.elastic_energy(nodes, 0.0);
+    let start = energy(&nodes[0]);
+    let mut least = start;
+    for _ in 0..20_000 {
+        net.force(&mut nodes[0], &REST);
+        tie.apply(&sight, &mut nodes, 0.0);
+        net.masses()
+            .brake(&mut nodes[0], 5e-4, Brake::Implicit(1.0));
+        net.plan(&mut nodes[0], 5e-4);
+        assert!(net.advance(&mut nodes[0], 5e-4));
+        let now = energy(&nodes[0]);
+        // An explicit scheme breathes by parts of a hundred; it does not gain.
+        assert!(now < 1.02 * least, "{now} J after {least} J");
+        least = least.min(now);
+    }
+    assert!(least < 0.2 * start, "{least} of {start} J are left");
 }

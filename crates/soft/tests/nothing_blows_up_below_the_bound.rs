@@ -1,6 +1,6 @@
 //! Ten thousand nets at random, by every integrator, some with fathers, some tied by elements to fixed points, each pushed about at random at steps
 //! below their bound: every number stays one, and what was pushed stays near (K8, K69). The nets are small, so that there can be many.
-//! None is left out: of two thirds at least of those that are refused, the matrix of one substep must have a growing mode at a short step, too.
+//! None is left out: of those that are refused, the matrix of one substep must have a growing mode at a short step, too.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail")]
 
@@ -442,11 +442,8 @@ struct Found {
     /// How many cells nodes came from where they were built: of nets without fathers, and with.
     largest: [f64; 2],
     carried: usize,
-    /// With fathers, and linear memory in proportion to mass: how many, and how many of them are refused.
-    even: [usize; 2],
     tied: usize,
     refused: usize,
-    lively: usize,
     /// Refused ones that do not swing up by their matrix, and its spectral radius.
     wronged: Vec<String>,
     wild: Vec<String>,
@@ -467,13 +464,9 @@ fn sweep(seeds: std::ops::Range<u64>) {
         let (bound, refused) = promised(&net, &globals);
         let father = net.masses().frames();
         found.carried += father;
-        let lively = stability::is_lively(&net);
-        let even = usize::from(father > 0 && !lively);
-        found.even[0] += even;
         found.tied += usize::from(!globals.is_empty());
         if refused {
             found.refused += 1;
-            found.even[1] += even;
             let short = 0.05 * (mass / stiff).sqrt();
             let growth = spectral_radius(&net, &globals, short);
             // A tenth of a millionth is a hundred times more than the differences err by.
@@ -486,17 +479,14 @@ fn sweep(seeds: std::ops::Range<u64>) {
             }
             continue;
         }
-        // What may feed on its own motion far from rest is told so, and is only promised to stay near.
-        found.lively += usize::from(lively);
-        let part = if lively { 0.02 } else { 0.2 };
         let stir = Stir {
-            speed: part * cell * (stiff / mass).sqrt(),
-            push: part * stiff * cell,
+            speed: 0.2 * cell * (stiff / mass).sqrt(),
+            push: 0.2 * stiff * cell,
             h: 0.95 * bound.min(0.1),
         };
-        // What hangs on nothing but its father drifts as it was pushed; what blew up would be beyond all of that.
+        // What hangs on nothing drifts as it was pushed; what blew up would be beyond all of that.
         match stirred(&net, &globals, &mut dice, &stir) {
-            Ok(most) if most < [10.0, 25.0][father] * cell => {
+            Ok(most) if most < 10.0 * cell => {
                 found.largest[father] = found.largest[father].max(most / cell);
             }
             other => {
@@ -509,18 +499,10 @@ fn sweep(seeds: std::ops::Range<u64>) {
     }
     println!("{found:?}");
     assert!(found.wild.is_empty(), "{:#?}", found.wild);
-    // A few are refused for nothing: their matrix is neutral, but the trial takes the way they drift for growth.
-    assert!(
-        3 * found.wronged.len() <= found.refused,
-        "{:#?}",
-        found.wronged
-    );
+    assert!(found.wronged.is_empty(), "{:#?}", found.wronged);
     assert!(found.carried > 50 && found.tied > 50, "{found:?}");
     // A bound that refused whatever is difficult would pass all of the above.
-    assert!(found.refused < 25, "{found:?}");
-    // Of those whose memory goes with their mass few are refused, so that the rest says something about them.
-    let [even, of_these] = found.even;
-    assert!(even > 30 && 5 * of_these < even, "{found:?}");
+    assert!(found.refused < 10, "{found:?}");
 }
 
 #[test]

@@ -97,14 +97,6 @@ fn describe(path: &str, mut simulation: Simulation) -> Result<String, std::fmt::
             build::substeps(model.step, b.safe),
             model.step * 1e3,
         )?;
-        for lively in group.members.iter().filter(|m| model.is_lively(**m)) {
-            writeln!(
-                out,
-                "  warning     {} may swing up by itself when it is pushed far: memory that is quadratic, or not in proportion \
-                 to the masses of the nodes that one central node carries, can feed its motion",
-                model.names[lively.index()],
-            )?;
-        }
     }
     let input = simulation.idle_input();
     let (mut first, mut gathered) = (Gathered::default(), Gathered::default());

@@ -1,9 +1,9 @@
 //! Points, which are many, four at a time and on several threads.
 //!
-//! A point is moved by its own numbers and its father's alone, so in which order and by whom does not show. The arithmetic is that of
+//! A point is moved by its own numbers alone, so in which order and by whom does not show. The arithmetic is that of
 //! [`Masses::next_point`], operation by operation: what was previewed is what comes, to the last bit.
 
-use super::{Carrier, Masses, WORLD_RADIUS};
+use super::{Masses, WORLD_RADIUS};
 use crate::{Crew, Nodes, crew::even_share};
 use glam::DVec3;
 use trocar_math::{Four, f64x4, four::LANES};
@@ -83,25 +83,6 @@ impl Extent {
 }
 
 impl Masses {
-    /// Parts of `first .. first + count` with one father each: where it begins and ends, and the father.
-    fn families_within(
-        &self,
-        first: usize,
-        count: usize,
-    ) -> impl Iterator<Item = (usize, usize, u32)> + '_ {
-        let from = self.families.partition_point(|f| f.0 <= first);
-        let mut start = first;
-        self.families[from..]
-            .iter()
-            .take_while(move |_| count > 0)
-            .map(move |(end, father)| {
-                let begin = start;
-                start = (*end).min(first + count);
-                (begin, start, *father)
-            })
-            .take_while(|(begin, end, _)| begin < end)
-    }
-
     /// Moves all points by `h` seconds under MESD, without a ground.
     pub(super) fn move_points(&self, nodes: &mut Nodes, h: f64, crew: Option<&Crew>) -> bool {
         let frames = self.rigid.len();
@@ -109,39 +90,26 @@ impl Masses {
             position,
             velocity,
             force,
-            ahead,
             ..
         } = nodes;
-        let (origins, position) = position.split_at_mut(frames);
-        let lists = (position, &mut velocity[frames..]);
-        let (origins, force, ahead) = (&*origins, &*force, &*ahead);
+        let lists = (&mut position[frames..], &mut velocity[frames..]);
+        let force = &*force;
         spread(frames, lists, crew, |first, position, velocity| {
             let mut extent = Extent {
                 sum: Four::ZERO,
                 most: Four::ZERO,
             };
-            for (begin, end, father) in self.families_within(first, position.len()) {
-                let carrier = Carrier::of(origins, ahead, father);
-                let range = begin - first..end - first;
-                let position = &mut position[range.clone()];
-                let velocity = &mut velocity[range];
-                self.move_family(begin, position, velocity, force, &carrier, h, &mut extent);
-            }
+            self.move_span(first, position, velocity, force, h, &mut extent);
             extent.is_sound()
         })
     }
 
-    #[allow(
-        clippy::too_many_arguments,
-        reason = "a family is three lists, its father and the step"
-    )]
-    fn move_family(
+    fn move_span(
         &self,
         begin: usize,
         position: &mut [DVec3],
         velocity: &mut [DVec3],
         force: &[DVec3],
-        carrier: &Carrier,
         h: f64,
         extent: &mut Extent,
     ) {
@@ -150,10 +118,9 @@ impl Masses {
         let (velocities, last_velocities) = velocity.as_chunks_mut::<LANES>();
         let (forces, _) = force[begin..end].as_chunks::<LANES>();
         let (masses, _) = self.mass[begin..end].as_chunks::<LANES>();
-        let (dampings, _) = self.damping[begin..end].as_chunks::<LANES>();
+        let (dampings, _) = self.resistance[begin..end].as_chunks::<LANES>();
         let (gains, _) = self.gain[begin..end].as_chunks::<LANES>();
         let step = f64x4::splat(h);
-        let (from, shift) = (Four::splat(carrier.from), Four::splat(carrier.shift));
         let nodes = positions.iter_mut().zip(velocities).zip(forces);
         let nodes = nodes.zip(masses).zip(dampings).zip(gains).enumerate();
         for (k, (((((position, velocity), force), mass), damping), gain)) in nodes {
@@ -161,14 +128,8 @@ impl Masses {
             let slowed = f64x4::splat(1.0) / (mass + f64x4::new(*damping) * step);
             let old = Four::load(position);
             let pushed = Four::load(velocity).times(mass) + Four::load(force).times(step);
-            let own = pushed.times(slowed);
-            let (mut next, mut own) = match &carrier.turn {
-                None => (old + own.times(step), own),
-                Some(turn) => (
-                    shift + (old - from + own.times(step)).turned(turn),
-                    own.turned(turn),
-                ),
-            };
+            let mut own = pushed.times(slowed);
+            let mut next = old + own.times(step);
             if *gain != [0; LANES] {
                 (next, own) = self.lock_four(begin + k * LANES, old, next, own);
             }
@@ -181,7 +142,7 @@ impl Masses {
         {
             let i = done + k;
             let next = self.next_velocity_of(i, *velocity, force[i], h);
-            let place = self.carried_to(i, *position, next, next, h, carrier);
+            let place = self.locked(i, *position, *position + next * h, next);
             (*position, *velocity) = place;
             extent.take(Four::splat(place.0), Four::splat(place.1));
         }
@@ -197,47 +158,22 @@ impl Masses {
         (Four::load(&next), Four::load(&own))
     }
 
-    /// The velocities of all points with what carries them, to [`Nodes::carried`]; those of frames must be there already.
+    /// The velocities of all points, what their locks leave of them, to [`Nodes::carried`].
     pub(super) fn carry_points(&self, nodes: &mut Nodes, crew: Option<&Crew>) {
         let frames = self.rigid.len();
-        let spins = |nodes: &Nodes, f: usize| self.frame_spin(nodes, f);
-        // Read before the lists are split; most nets have few families.
-        let mut carried = std::mem::take(&mut nodes.carried);
-        let (fathers, points) = carried.split_at_mut(frames);
-        let (fathers, nodes_read) = (&*fathers, &*nodes);
-        spread(frames, (points, &mut []), crew, |first, carried, _| {
-            for (begin, end, father) in self.families_within(first, carried.len()) {
-                let f = father as usize;
-                let (origin, velocity, spin) = match fathers.get(f) {
-                    Some(velocity) => (nodes_read.position[f], *velocity, spins(nodes_read, f)),
-                    None => (DVec3::ZERO, DVec3::ZERO, DVec3::ZERO),
-                };
-                let carried = &mut carried[begin - first..end - first];
-                let (fours, rest) = carried.as_chunks_mut::<LANES>();
-                let (positions, _) = nodes_read.position[begin..end].as_chunks::<LANES>();
-                let (velocities, _) = nodes_read.velocity[begin..end].as_chunks::<LANES>();
-                let (gains, _) = self.gain[begin..end].as_chunks::<LANES>();
-                let nodes = fours.iter_mut().zip(positions).zip(velocities).zip(gains);
-                for (k, (((carried, position), own), gain)) in nodes.enumerate() {
-                    let arm = Four::load(position) - Four::splat(origin);
-                    let whole = Four::load(own) + Four::splat(velocity);
-                    (whole + Four::splat(spin).cross(arm)).store(carried);
-                    if *gain != [0; LANES] {
-                        for (lane, v) in carried.iter_mut().enumerate() {
-                            *v = self.gained(begin + k * LANES + lane, *v);
-                        }
-                    }
-                }
-                let done = end - rest.len();
-                for (k, carried) in rest.iter_mut().enumerate() {
-                    let i = done + k;
-                    let arm = nodes_read.position[i] - origin;
-                    let whole = nodes_read.velocity[i] + velocity + spin.cross(arm);
-                    *carried = self.gained(i, whole);
-                }
+        let Nodes {
+            velocity, carried, ..
+        } = nodes;
+        let velocity = &*velocity;
+        let lists = (&mut carried[frames..], &mut [][..]);
+        spread(frames, lists, crew, |first, carried, _| {
+            let own = &velocity[first..first + carried.len()];
+            carried.copy_from_slice(own);
+            let gains = &self.gain[first..first + own.len()];
+            for (k, _) in gains.iter().enumerate().filter(|(_, g)| **g != 0) {
+                carried[k] = self.gained(first + k, own[k]);
             }
             true
         });
-        nodes.carried = carried;
     }
 }

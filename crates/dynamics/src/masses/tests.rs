@@ -227,22 +227,181 @@ fn velocities_of_all_nodes_at_once_are_those_of_each() {
     }
 }
 
-#[test]
-fn a_child_turns_with_its_father() {
-    let father = MassNode::body(1.0, DVec3::ONE);
-    let child = MassNode {
-        father: Some(0),
-        ..MassNode::point(0.01)
+/// [`family`] without locks and without damping of its root, and with so many points that they go four at a time, too.
+fn clan() -> (Masses, Nodes) {
+    let frame = |father, damping: f64| MassNode {
+        damping,
+        father,
+        rigid: Some(Rigid {
+            inertia: Some(DVec3::new(0.002, 0.001, 0.004)),
+            damping: 1e-2 * damping,
+            ..Rigid::default()
+        }),
+        ..MassNode::point(0.3)
     };
-    let masses = Masses::new(&[father, child]).unwrap();
-    let mut nodes = Nodes::at_rest(&[(DVec3::ZERO, DQuat::IDENTITY)], &[DVec3::X]);
-    nodes.spin[0] = DVec3::Z;
-    for _ in 0..1000 {
-        masses.plan(&mut nodes, 1e-3);
-        masses.advance(&mut nodes, 1e-3);
+    let mut made = vec![frame(None, 0.0), frame(Some(0), 0.7), frame(Some(1), 0.4)];
+    made.extend((0..17).map(|k| MassNode {
+        damping: 0.1 + 0.3 * f64::from(k % 4),
+        father: Some((k / 6) as u32),
+        ..MassNode::point(0.02 + 0.01 * f64::from(k % 5))
+    }));
+    let of = |k: usize| {
+        let s = k as f64;
+        DVec3::new(
+            (s * 1.7) % 1.0 - 0.4,
+            (s * 2.3) % 1.0 - 0.5,
+            (s * 0.9) % 1.0 - 0.3,
+        )
+    };
+    let q = rotation::from_scaled_axis(DVec3::new(0.2, -0.4, 0.9));
+    let frames: Vec<_> = (0..3).map(|z| (of(z + 40) * 0.1, q)).collect();
+    let points: Vec<_> = (0..17).map(|k| of(k) * 0.1).collect();
+    let mut nodes = Nodes::at_rest(&frames, &points);
+    for i in 0..nodes.len() {
+        (nodes.velocity[i], nodes.force[i]) = (of(i + 7), of(i + 13) * 3.0);
     }
-    let expected = rotation::from_scaled_axis(DVec3::Z) * DVec3::X;
-    assert!((nodes.position[1] - expected).length() < 1e-12);
+    for z in 0..3 {
+        (nodes.spin[z], nodes.torque[z]) = (of(z + 70) * 9.0, of(z + 80) * 0.1);
+    }
+    (Masses::new(&made).unwrap(), nodes)
+}
+
+/// Sums of forces and of moments about the origin.
+fn wrench(nodes: &Nodes) -> [DVec3; 2] {
+    let arms = nodes.position.iter().zip(&nodes.force);
+    let moment = arms.map(|(x, f)| x.cross(*f)).sum::<DVec3>();
+    [
+        nodes.force.iter().sum(),
+        moment + nodes.torque.iter().sum::<DVec3>(),
+    ]
+}
+
+#[test]
+fn families_are_damped_without_a_push_from_nowhere() {
+    for brake in [Brake::Implicit(1.0), Brake::Implicit(0.5), Brake::Explicit] {
+        let (masses, mut nodes) = clan();
+        let before = wrench(&nodes);
+        let force = nodes.force.clone();
+        masses.brake(&mut nodes, 0.05, brake);
+        let after = wrench(&nodes);
+        let change = nodes.force.iter().zip(&force);
+        let change: f64 = change.map(|(a, b)| a.distance(*b)).sum();
+        assert!(change > 1.0, "{brake:?}: {change}");
+        for (a, b) in before.iter().zip(after) {
+            assert!(a.distance(b) < 1e-13, "{brake:?}: {a} became {b}");
+        }
+    }
+}
+
+#[test]
+fn a_family_that_moves_as_one_is_not_damped() {
+    for brake in [Brake::Implicit(1.0), Brake::Explicit] {
+        let (masses, mut nodes) = clan();
+        let (drift, spin) = (DVec3::new(0.3, -0.1, 0.5), DVec3::new(1.0, 4.0, -2.0));
+        for i in 0..nodes.len() {
+            nodes.velocity[i] = drift + spin.cross(nodes.position[i]);
+            nodes.force[i] = DVec3::ZERO;
+        }
+        nodes.spin.fill(spin);
+        nodes.torque.fill(DVec3::ZERO);
+        masses.brake(&mut nodes, 0.05, brake);
+        let most = nodes.force.iter().chain(&nodes.torque);
+        let most = most.fold(0.0_f64, |m, f| m.max(f.length()));
+        assert!(most < 1e-13, "{brake:?}: {most}");
+    }
+}
+
+#[test]
+fn implicit_damping_of_families_solves_its_equations() {
+    // What comes out must be damped at the velocities that come out: (M + h D) v' = M v + h f, row by row.
+    let (masses, nodes) = clan();
+    let h = 0.05;
+    let mut braked = nodes.clone();
+    masses.brake(&mut braked, h, Brake::Implicit(1.0));
+    let mut after = nodes.clone();
+    for i in 0..nodes.len() {
+        after.velocity[i] += braked.force[i] * (h / masses.mass()[i]);
+        after.force[i] = DVec3::ZERO;
+    }
+    for z in 0..3 {
+        let inverse = masses.rigid()[z].inverse_inertia(nodes.orientation[z]);
+        after.spin[z] += inverse * braked.torque[z] * h;
+        after.torque[z] = DVec3::ZERO;
+    }
+    masses.brake(&mut after, h, Brake::Explicit);
+    for i in 0..nodes.len() {
+        let felt = braked.force[i] - nodes.force[i];
+        assert!(felt.distance(after.force[i]) < 1e-12, "node {i}");
+    }
+    for z in 0..3 {
+        let felt = braked.torque[z] - nodes.torque[z];
+        assert!(felt.distance(after.torque[z]) < 1e-12, "frame {z}");
+    }
+}
+
+#[test]
+fn without_mass_a_child_moves_against_its_father_by_its_force() {
+    let (mut masses, mut nodes) = {
+        let (_, nodes) = clan();
+        let made = |father, frame: bool, lock| MassNode {
+            damping: 0.4,
+            father,
+            lock,
+            rigid: frame.then_some(Rigid {
+                inertia: Some(DVec3::splat(1e-3)),
+                damping: 0.01,
+                ..Rigid::default()
+            }),
+            ..MassNode::point(0.1)
+        };
+        let mut list = vec![made(None, true, Lock::Free)];
+        list.extend((0..2).map(|z| made(Some(z), true, Lock::Free)));
+        list.extend((0..17).map(|k| {
+            let lock = if k % 5 == 3 { Lock::Fixed } else { Lock::Free };
+            made(Some(k / 6), false, lock)
+        }));
+        (Masses::new(&list).unwrap(), nodes)
+    };
+    let factor = 0.8;
+    masses
+        .set_integrator(Integrator::QuasiDynamic(factor))
+        .unwrap();
+    let before = nodes.clone();
+    masses.brake(&mut nodes, 0.05, Brake::Massless(factor));
+    // The velocities that the scheme makes of it.
+    let mut after = before.clone();
+    for i in 0..nodes.len() {
+        let fixed = masses.lock(i) == Lock::Fixed;
+        after.velocity[i] = if fixed {
+            DVec3::ZERO
+        } else {
+            nodes.force[i] * (factor / 0.4)
+        };
+        after.force[i] = DVec3::ZERO;
+    }
+    for z in 0..3 {
+        after.spin[z] = nodes.torque[z] * (factor / 0.01);
+        after.torque[z] = DVec3::ZERO;
+    }
+    masses.brake(&mut after, 0.05, Brake::Explicit);
+    // Damped against each other, children and nested fathers feel −q times what drives them; the root is damped against the world.
+    for i in 1..nodes.len() {
+        if masses.lock(i) == Lock::Free {
+            let sum = after.force[i] + before.force[i] * factor;
+            assert!(sum.length() < 1e-12, "node {i}: {sum}");
+        }
+    }
+    for z in 0..3 {
+        let world = if z == 0 {
+            after.spin[0] * 0.01
+        } else {
+            DVec3::ZERO
+        };
+        let sum = after.torque[z] + before.torque[z] * factor - world;
+        assert!(sum.length() < 1e-12, "frame {z}: {sum}");
+    }
+    let sum = after.force[0] + before.force[0] * factor - after.velocity[0] * 0.4;
+    assert!(sum.length() < 1e-12, "root: {sum}");
 }
 
 #[test]

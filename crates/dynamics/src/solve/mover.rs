@@ -91,14 +91,10 @@ pub struct Mover {
 struct Before {
     velocity: DVec3,
     spin: DVec3,
-    /// Its own spin, without what carries it.
-    own_spin: DVec3,
     ahead: DVec3,
     rigid: Rigid,
     torque: DVec3,
     force: DVec3,
-    /// What carries it turns it by this; none for nearly all.
-    carry: Option<DQuat>,
 }
 
 impl Mover {
@@ -141,7 +137,6 @@ impl Mover {
         let i = self.node as usize;
         let frame = i < nodes.orientation.len();
         let was_free = std::mem::take(&mut self.freedom);
-        self.before.carry = None;
         self.dirty = false;
         self.mean = false;
         self.stiffness = DMat3::ZERO;
@@ -191,12 +186,11 @@ impl Mover {
         self.plain = masses.is_free(i);
         self.before.force = nodes.force[i];
         let lock = masses.lock(i);
-        let father = masses.father(i);
         let light = match level {
             Level::Position(h) => masses.reach(i, h) / h,
             Level::Velocity => 1.0 / masses.mass()[i],
         };
-        if father.is_some() || lock != Lock::Free {
+        if lock != Lock::Free {
             self.velocity = masses.node_velocity(nodes, i);
         }
         match lock {
@@ -215,14 +209,10 @@ impl Mover {
                 self.freedom = 3;
             }
         }
-        if let (Some(f), Level::Position(_)) = (father, level) {
-            self.answer = nodes.ahead[f].turn * self.answer;
-        }
         if !frame {
             return;
         }
         let rigid = masses.rigid_now(nodes, i);
-        self.before.own_spin = self.spin;
         self.before.rigid = rigid;
         self.before.torque = nodes.torque[i];
         self.plain &= self.before.torque == DVec3::ZERO && rigid.damping == 0.0;
@@ -233,12 +223,6 @@ impl Mover {
             self.inertia = r * scaled_rows(inertia, t);
             self.felt = self.inverse_inertia;
             self.freedom = 6;
-        }
-        if let Some(f) = father {
-            self.spin = masses.frame_spin(nodes, i);
-            if level != Level::Velocity {
-                self.before.carry = Some(DQuat::from_mat3(&nodes.ahead[f].turn));
-            }
         }
     }
 
@@ -313,7 +297,7 @@ impl Mover {
             return;
         };
         if self.mean {
-            let spin = before.own_spin + self.inverse_inertia * self.twist;
+            let spin = before.spin + self.inverse_inertia * self.twist;
             self.turning = turning(&Split::of(moments), moments, self.now, spin, (true, h));
         } else {
             // Bonds that may give way throw bodies about; there the exact derivative leads farther astray than this, which
@@ -369,7 +353,7 @@ impl Mover {
 
     /// Kinetic energy it had before all impulses, and what its weight adds to it on its way, J.
     pub fn allowance(&self) -> f64 {
-        let (v, w) = (self.before.velocity, self.before.own_spin);
+        let (v, w) = (self.before.velocity, self.before.spin);
         0.5 * (v.dot(self.mass * v) + w.dot(self.inertia * w))
             + self.before.force.dot(self.ahead - self.position)
     }
@@ -391,7 +375,7 @@ impl Mover {
     /// Kinetic energy before and after all impulses at the start of the substep, J; and what its weight would give it from rest.
     pub fn given_energy(&self, h: f64) -> ([f64; 2], f64) {
         let (push, turn) = self.pushed();
-        let (velocity, spin) = (self.before.velocity, self.before.own_spin);
+        let (velocity, spin) = (self.before.velocity, self.before.spin);
         let fall = ((self.before.ahead - self.position) / h - velocity) * 2.0;
         let of = |v: DVec3, w: DVec3| 0.5 * (v.dot(self.mass * v) + w.dot(self.inertia * w));
         let had = of(velocity, spin);
@@ -467,17 +451,14 @@ impl Mover {
                 self.ahead = self.before.ahead + change * h;
                 if self.freedom == 6 {
                     let before = &self.before;
-                    let (q, spin) = (self.orientation, before.own_spin + turned);
+                    let (q, spin) = (self.orientation, before.spin + turned);
                     let (orientation, spin) = if self.mean {
                         before.rigid.turned_in_bonds(q, spin, before.torque, h)
                     } else {
                         before.rigid.turned(q, spin, before.torque, h)
                     };
                     self.ahead_spin = spin;
-                    self.set_ahead(match before.carry {
-                        None => orientation,
-                        Some(carry) => carry * orientation,
-                    });
+                    self.set_ahead(orientation);
                 }
             }
         }

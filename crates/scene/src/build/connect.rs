@@ -2,7 +2,7 @@
 
 use super::{Connected, MAX_SUBSTEPS, Model, check, substeps};
 use crate::load::{Key, Scene, SceneError};
-use trocar_dynamics::{Integrator, Joint, Matter, MatterId};
+use trocar_dynamics::{Joint, MatterId};
 use trocar_soft::{Hyper, Net, StepBounds, global::End, stability};
 
 impl Model {
@@ -137,34 +137,22 @@ impl Model {
             .map(|m| self.names[m.index()].as_str())
             .collect();
         let names = names.join(", ");
-        let own = members.iter().filter_map(|m| self.net(*m));
-        let mut schemes = own.map(|net| net.masses().integrator());
-        Some(
-            if bounds.flutters && schemes.any(|i| i != Integrator::Mesd) {
-                Trouble {
-                    key: "integrator",
-                    problem: format!("{names} would swing up at any step by this integrator"),
-                    remedy: "Raise `damping`, or choose \"mesd\".",
-                }
-            } else if bounds.flutters {
-                Trouble {
-                    key: "damping",
-                    problem: format!(
-                        "{names} would swing up by itself at any step: its central nodes are damped, its surface hardly"
-                    ),
-                    remedy: "Raise `damping`, or lower `centre_damping` and `turn_damping`.",
-                }
-            } else {
-                Trouble {
-                    key: "stiffness",
-                    problem: format!(
-                        "{names} would need {substeps} substeps in every step of {} s",
-                        self.step
-                    ),
-                    remedy: "Make its springs softer, its nodes heavier or its damping greater.",
-                }
-            },
-        )
+        Some(if bounds.flutters {
+            Trouble {
+                key: "integrator",
+                problem: format!("{names} would swing up at any step by this integrator"),
+                remedy: "Raise `damping`, or choose \"mesd\".",
+            }
+        } else {
+            Trouble {
+                key: "stiffness",
+                problem: format!(
+                    "{names} would need {substeps} substeps in every step of {} s",
+                    self.step
+                ),
+                remedy: "Make its springs softer, its nodes heavier or its damping greater.",
+            }
+        })
     }
 }
 

@@ -32,7 +32,7 @@ use trocar_dynamics::{
 };
 use trocar_math::{Pose, rotation};
 use trocar_mesh::Surface;
-use trocar_soft::{Global, Hyper, Net, NodeFlags, StepBounds, stability};
+use trocar_soft::{Global, Hyper, Net, NodeFlags, StepBounds};
 use trocar_tools::{Endoscope, EndoscopeHandle, Grasper, Handle};
 
 pub(crate) use elements::timed_pushes;
@@ -486,11 +486,6 @@ impl Model {
             .filter(|t| !t.iter().any(passes))
             .copied()
             .collect()
-    }
-
-    /// True if a matter is a net that may gain energy by itself when it is far from how it was built.
-    pub fn is_lively(&self, matter: MatterId) -> bool {
-        self.net(matter).is_some_and(stability::is_lively)
     }
 
     /// The net of a matter, if it is one.

@@ -19,7 +19,7 @@ const WORTH_A_CREW: usize = 4096;
 struct Family {
     nodes: Range<usize>,
     father: Option<u32>,
-    /// True if anything comes of their shape memory: for them, or for their father.
+    /// True if anything comes of their shape memory.
     draws: bool,
 }
 
@@ -32,19 +32,19 @@ pub(super) struct Families {
 }
 
 impl Families {
-    pub fn new(masses: &Masses, memory: &[f64], chunk: usize) -> Self {
+    pub fn new(fathers: &[Option<u32>], memory: &[f64], chunk: usize) -> Self {
         let mut families = Self::default();
-        for first in (0..masses.len()).step_by(chunk) {
+        for first in (0..fathers.len()).step_by(chunk) {
             let begin = families.list.len();
-            for i in first..masses.len().min(first + chunk) {
-                let father = masses.father(i).map(|f| f as u32);
+            for (i, father) in fathers.iter().enumerate().skip(first).take(chunk) {
+                let father = *father;
                 let ours = &mut families.list[begin..];
                 match ours.last_mut() {
                     Some(family) if family.father == father => family.nodes.end = i + 1,
                     _ => families.list.push(Family {
                         nodes: i..i + 1,
                         father,
-                        draws: father.is_some(),
+                        draws: false,
                     }),
                 }
             }
@@ -68,8 +68,6 @@ struct Share<'a> {
 /// What all chunks read.
 struct Reading<'a> {
     view: View<'a>,
-    /// Every node's own.
-    velocity: &'a [DVec3],
     orientation: &'a [DQuat],
     gravity: DVec3,
     memory: bool,
@@ -87,13 +85,7 @@ impl Net {
         self.chunks(nodes, field.time, Some(field.gravity), crew);
         nodes.torque.fill(DVec3::ZERO);
         self.extended_forces(nodes);
-        if self.mobile {
-            self.pull_fathers(nodes);
-        } else {
-            let frames = nodes.frames();
-            nodes.force[..frames].fill(DVec3::ZERO);
-            nodes.torque.fill(DVec3::ZERO);
-        }
+        self.pull_fathers(nodes);
     }
 
     /// All chunks: elements alone, or with `gravity` (m/s²) everything a chunk knows of.
@@ -124,7 +116,6 @@ impl Net {
                 flow,
                 time,
             },
-            velocity,
             orientation,
             gravity: gravity.unwrap_or_default(),
             memory: gravity.is_some(),
@@ -183,9 +174,8 @@ impl Net {
         }
     }
 
-    /// Shape memory of the nodes of a family; returns what their father takes of it (K47, K49). A child's damping acts
-    /// between it and its father, so the father takes that as well: without it the father answers too late, and an
-    /// organ on a stalk flutters. Of copies it takes the memory alone.
+    /// Shape memory of the nodes of a family; returns what their father takes of it (K47, K49): as much the other way, and its moment. The
+    /// force points along what it shortens, so that its moment about the father is the same at the node and at the base position.
     fn memory_forces(
         &self,
         family: &Family,
@@ -201,22 +191,16 @@ impl Net {
             ),
             None => (DVec3::ZERO, DMat3::IDENTITY),
         };
-        let (position, velocity) = (
-            &reading.view.position[range.clone()],
-            &reading.velocity[range.clone()],
-        );
-        let (base, memory) = (&self.base[range.clone()], &self.memory[range.clone()]);
-        let damping = &self.answered[range];
+        let position = &reading.view.position[range.clone()];
+        let (base, memory) = (&self.base[range.clone()], &self.memory[range]);
         let (mut pull, mut moment) = (Four::ZERO, Four::ZERO);
         let (fours, rest) = force.as_chunks_mut::<LANES>();
         let nodes = fours
             .iter_mut()
             .zip(position.as_chunks::<LANES>().0)
-            .zip(velocity.as_chunks::<LANES>().0)
             .zip(base.as_chunks::<LANES>().0)
-            .zip(memory.as_chunks::<LANES>().0)
-            .zip(damping.as_chunks::<LANES>().0);
-        for (((((force, position), velocity), base), memory), damping) in nodes {
+            .zip(memory.as_chunks::<LANES>().0);
+        for (((force, position), base), memory) in nodes {
             let arm = Four::load(position) - Four::splat(origin);
             let base = Four::load(base);
             let base = if father.is_some() {
@@ -232,9 +216,8 @@ impl Net {
             let drawn = apart.times(-constant);
             (Four::load(force) + drawn).store(force);
             if father.is_some() {
-                let given = drawn - Four::load(velocity).times(f64x4::new(*damping));
-                pull -= given;
-                moment -= arm.cross(given);
+                pull -= drawn;
+                moment -= arm.cross(drawn);
             }
         }
         let (mut pull, mut moment) = (pull.sum(), moment.sum());
@@ -244,24 +227,19 @@ impl Net {
             let arm = position[i] - origin;
             let drawn = element::memory_force(arm - axes * base[i], memory[i], self.memory_base);
             *force += drawn;
-            let given = drawn - velocity[i] * damping[i];
-            pull -= given;
-            moment -= arm.cross(given);
+            pull -= drawn;
+            moment -= arm.cross(drawn);
         }
         [pull, moment]
     }
 
     /// Hands the fathers what their families gave, chunk after chunk.
     fn pull_fathers(&self, nodes: &mut Nodes) {
-        for (family, [pull, moment]) in self.families.list.iter().zip(&nodes.pulls) {
+        let pulls = self.families.list.iter().zip(&nodes.pulls);
+        for (family, [pull, moment]) in pulls.filter(|(family, _)| family.draws) {
             if let Some(f) = family.father {
                 nodes.force[f as usize] += *pull;
                 nodes.torque[f as usize] += *moment;
-            }
-        }
-        for z in 0..nodes.frames() {
-            if let Some(f) = self.masses.father(z) {
-                nodes.torque[f] += nodes.spin[z] * self.masses.rigid()[z].damping;
             }
         }
     }
@@ -284,7 +262,7 @@ impl Net {
             let reference = self.reference(nodes, z);
             let torque = element::torsion_torque(nodes.orientation[z], reference, torsion.constant);
             nodes.torque[z] += torque;
-            if let Some(f) = self.masses.father(z) {
+            if let Some(f) = self.father(z) {
                 nodes.torque[f] -= torque;
             }
         }

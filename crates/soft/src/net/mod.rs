@@ -20,17 +20,15 @@ use trocar_dynamics::{Lock, MassNode, Masses, MatterId, Nodes};
 /// A nodal net.
 #[derive(Clone, Debug)]
 pub struct Net {
-    /// Every node as it was built, without what it carries.
+    /// Every node as it was built.
     own: Vec<MassNode>,
-    /// Mass of a father: its own and that of all it carries.
     masses: Masses,
     /// Every node's own mass, kg: what gravity acts on.
     weights: Vec<f64>,
+    /// The frame whose motion each node's shape memory follows, as it was built.
+    fathers: Vec<Option<u32>>,
     flags: Vec<NodeFlags>,
     leaders: Vec<Option<(MatterId, u32)>>,
-    /// Damping of every node that its father answers, N·s/m: its own, but none of a copy. A copy is moved by its leader, which does not
-    /// know of this damping; a father that felt it would take momentum from nowhere.
-    answered: Vec<f64>,
     /// Base position of every node, in its father's frame, or in the world (K25).
     base: Vec<DVec3>,
     memory: Vec<f64>,
@@ -38,12 +36,13 @@ pub struct Net {
     links: Links,
     schedule: Schedule,
     families: forces::Families,
-    /// True if no node has a father or a lock: the velocity of each is its own.
+    /// True if no node has a lock: each moves by its velocity.
     unbound: bool,
     bends: Vec<(Bend, f64)>,
     torsions: Vec<Torsion>,
     triangles: Vec<[u32; 3]>,
     gravity: bool,
+    /// Fathers move; otherwise they are held where they are, whatever pulls at them.
     mobile: bool,
     rest: Nodes,
     stable_step: f64,
@@ -61,8 +60,7 @@ impl Net {
                 "every node needs a position, flags and a shape memory",
             ));
         }
-        Masses::new(&parts.nodes)?;
-        let mut masses = Masses::new(&parts::carrying(&parts))?;
+        let mut masses = Masses::new(&parts::moving(&parts))?;
         masses.set_integrator(parts.integrator)?;
         masses.set_ground(parts.ground);
         if masses.frames() != parts.frames.len() {
@@ -78,10 +76,12 @@ impl Net {
         let mut rest = Nodes::at_rest(&frames, &parts.points);
         parts::check(&parts, &rest)?;
 
-        let base = (0..count)
-            .map(|i| match masses.father(i) {
-                Some(f) => parts.frames[f].local(rest.position[i]),
-                None => rest.position[i],
+        let fathers: Vec<_> = parts.nodes.iter().map(|n| n.father).collect();
+        let base = fathers.iter().zip(&rest.position);
+        let base = base
+            .map(|(father, position)| match father {
+                Some(f) => parts.frames[*f as usize].local(*position),
+                None => *position,
             })
             .collect();
         let bends = parts
@@ -98,10 +98,10 @@ impl Net {
         }
         let schedule = Schedule::new(count, &links);
         let mut net = Self {
-            families: forces::Families::new(&masses, &parts.memory, schedule.chunk),
+            families: forces::Families::new(&fathers, &parts.memory, schedule.chunk),
             unbound: masses.moves_freely(),
-            answered: masses.damping().to_vec(),
             masses,
+            fathers,
             weights: parts.nodes.iter().map(|n| n.mass).collect(),
             own: parts.nodes,
             flags: parts.flags,
@@ -190,15 +190,14 @@ impl Net {
         self.bends.iter().map(|(bend, rest)| (bend, *rest))
     }
 
-    /// A node's own mass, kg: without what it carries.
-    pub fn weight(&self, node: usize) -> f64 {
-        self.weights[node]
+    /// The frame that a node belongs to: its shape memory follows it (K48).
+    pub fn father(&self, node: usize) -> Option<usize> {
+        self.fathers[node].map(|f| f as usize)
     }
 
-    /// A frame's own moments of inertia about its axes, kg·m².
-    pub(crate) fn own_inertia(&self, frame: usize) -> DVec3 {
-        let rigid = self.own[frame].rigid;
-        rigid.and_then(|r| r.inertia).unwrap_or_default()
+    /// A node's own mass, kg.
+    pub fn weight(&self, node: usize) -> f64 {
+        self.weights[node]
     }
 
     /// True if gravity acts on it.
@@ -209,7 +208,7 @@ impl Net {
     /// The orientation to which torsion turns a frame: as it was built, or as it was built into its father.
     pub(crate) fn reference(&self, nodes: &Nodes, z: usize) -> DQuat {
         let rest = self.rest.orientation[z];
-        match self.masses.father(z) {
+        match self.father(z) {
             Some(f) => nodes.orientation[f] * self.rest.orientation[f].conjugate() * rest,
             None => rest,
         }
@@ -254,13 +253,14 @@ impl Net {
     /// Makes a node the copy of another one (K54).
     pub fn follow(&mut self, node: usize, leader: (MatterId, u32)) {
         self.leaders[node] = Some(leader);
-        self.answered[node] = 0.0;
+        // Its leader moves it and knows nothing of its damping; a father that felt it would take momentum from nowhere.
+        self.masses.leave_family(node);
         self.flags[node].set(NodeFlags::SLAVE, true);
     }
 
     /// Where a node's shape memory draws it, m.
     pub fn base_position(&self, nodes: &Nodes, node: usize) -> DVec3 {
-        match self.masses.father(node) {
+        match self.father(node) {
             Some(f) => nodes.position[f] + nodes.orientation[f] * self.base[node],
             None => self.base[node],
         }

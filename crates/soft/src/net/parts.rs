@@ -5,7 +5,7 @@ use crate::element::{Active, Base, Drive, Element, Input, Signal};
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
-use trocar_dynamics::{Integrator, MassNode, Nodes, masses::BadNode};
+use trocar_dynamics::{Integrator, Lock, MassNode, Nodes, masses::BadNode};
 use trocar_math::Pose;
 
 /// Bends at the middle node (K41).
@@ -86,32 +86,15 @@ impl From<BadNode> for NetError {
     }
 }
 
-/// The nodes as they move: a father carries its children, so its mass and inertia grow by theirs. Without
-/// this an organ would fall faster than a stone, and one lighter than its own shell would flutter.
-pub(super) fn carrying(parts: &NetParts) -> Vec<MassNode> {
+/// The nodes as they move: fathers that are not mobile neither move nor turn.
+pub(super) fn moving(parts: &NetParts) -> Vec<MassNode> {
     let mut nodes = parts.nodes.clone();
-    let frames = parts.frames.len();
-    for i in (0..nodes.len()).rev() {
-        let Some(f) = nodes[i].father.map(|f| f as usize) else {
-            continue;
-        };
-        let position = if i < frames {
-            parts.frames[i].position
-        } else {
-            parts.points[i - frames]
-        };
-        let arm = parts.frames[f].local(position);
-        let square = arm * arm;
-        let mass = nodes[i].mass;
-        let carried = nodes[i].rigid.and_then(|r| r.inertia).unwrap_or_default();
-        nodes[f].mass += mass;
-        if let Some(inertia) = nodes[f].rigid.as_mut().and_then(|r| r.inertia.as_mut()) {
-            *inertia += carried
-                + DVec3::new(
-                    square.y + square.z,
-                    square.z + square.x,
-                    square.x + square.y,
-                ) * mass;
+    if !parts.mobile {
+        for node in &mut nodes {
+            if let Some(rigid) = &mut node.rigid {
+                node.lock = Lock::Fixed;
+                rigid.inertia = None;
+            }
         }
     }
     nodes
