@@ -206,7 +206,7 @@ impl Simulation {
                     && part.bad.len() == g.members.len()
                     && part.sides.len() == g.skins.len()
                     && g.skins.iter().zip(&part.sides).all(|(skin, sides)| {
-                        let last = (g.probes.len(), skin.patch.triangles().len());
+                        let last = (g.probes.len(), skin.patch.triangle_slots());
                         are_sides(sides, last)
                     })
                     && match &g.collisions {
