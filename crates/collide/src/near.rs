@@ -27,7 +27,14 @@ pub struct Near {
     reach: Vec<Bounds>,
     pairs: Vec<Pair>,
     looks: u64,
+    /// How often the last look was right afterwards.
+    served: u64,
+    /// For so many looks more no room is given.
+    close: u32,
 }
+
+/// Where everything moves too fast for a look to last, room only costs: for so many looks none is given then, before it is tried again.
+const CLOSE_LOOKS: u32 = 16;
 
 impl Near {
     /// The pairs of `things`, in ascending order, that may come as near as their margins within `ahead` (s) of the last look and that `keep`
@@ -63,10 +70,22 @@ impl Near {
             lost || (reach.low.cmple(one.low).all() && one.high.cmple(reach.high).all())
         };
         let holds = self.reach.len() == bounds.len() && bounds.iter().zip(&self.reach).all(within);
-        if !holds {
+        if holds {
+            self.served += 1;
+        } else {
+            if self.close > 0 {
+                self.close -= 1;
+            } else if self.served == 0 && !self.reach.is_empty() {
+                self.close = CLOSE_LOOKS;
+            }
+            let close = self.close > 0;
+            self.served = 0;
             self.looks += 1;
             self.reach.clear();
-            let reach = |(k, one): (usize, &Bounds)| one.grown(room(k));
+            let reach = |(k, one): (usize, &Bounds)| match close {
+                true => *one,
+                false => one.grown(room(k)),
+            };
             self.reach.extend(bounds.iter().enumerate().map(reach));
             self.broad.update(&self.reach, lasting, &mut self.pairs);
         }
