@@ -33,7 +33,7 @@ struct Sheet {
 }
 
 impl Sheet {
-    fn new(triangles: usize) -> Self {
+    fn new(triangles: usize) -> Result<Self> {
         let n = ((triangles as f64 / 2.0).sqrt().round() as u32).max(2);
         let at = |i: u32| DVec3::new(f64::from(i % (n + 1)), 0.0, f64::from(i / (n + 1))) * CELL;
         let positions: Vec<DVec3> = (0..(n + 1) * (n + 1)).map(at).collect();
@@ -45,13 +45,13 @@ impl Sheet {
                 list.push([a + 1, a + n + 1, a + n + 2]);
             }
         }
-        Self {
-            patch: Patch::new(list, positions.len()),
+        Ok(Self {
+            patch: Patch::new(list, positions.len())?,
             plain: positions.clone(),
             middle: DVec3::new(1.0, 0.0, 1.0) * (0.5 * f64::from(n) * CELL),
             positions,
             frame: 0,
-        }
+        })
     }
 
     /// Moves all nodes by at most `MOTION`, and the needle on; not part of what is measured.
@@ -80,7 +80,10 @@ impl Sheet {
 pub fn needle(effort: Effort) -> Result<Vec<Row>> {
     let mut rows = Vec::new();
     let sizes = [342, 1000, 10_000, 100_000];
-    let mut sheets: Vec<Sheet> = sizes.iter().map(|n| Sheet::new(*n)).collect();
+    let mut sheets = sizes
+        .iter()
+        .map(|n| Sheet::new(*n))
+        .collect::<Result<Vec<_>>>()?;
     let mut out = Vec::new();
     // Warm: the tree is made, every cluster looked at once.
     for sheet in &mut sheets {
@@ -186,10 +189,11 @@ fn plain(sheet: &mut Sheet, effort: Effort) -> Vec<Row> {
     let Hull::Capsule(capsule) = probe.hull else {
         return Vec::new();
     };
-    let (triangles, positions) = (sheet.patch.triangles(), &sheet.positions);
+    let triangles: Vec<[u32; 3]> = sheet.patch.triangles().collect();
+    let positions = &sheet.positions;
     let mut every = || {
         let took = time(|| {
-            for t in triangles {
+            for t in &triangles {
                 let corners = t.map(|n| positions[n as usize]);
                 black_box(segment_triangle(capsule.a, capsule.b, corners));
             }

@@ -23,6 +23,9 @@ use trocar_math::{Alone, Workers};
 /// No node.
 const NONE: u32 = u32::MAX;
 
+/// In place of a side, as long as it is not known which of two contacts stays.
+const CHANGED: i8 = 2;
+
 /// A point of a surface.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spot {
@@ -173,18 +176,18 @@ impl Folds {
         self.next = next;
     }
 
-    /// Goes along with an edit of the surface: `remap` says what has become of a feature, or that it is gone. The contacts keep their numbers;
+    /// Goes along with an edit of the surface: `remap` says what has become of a contact's feature, or that it is gone. The contacts keep their numbers;
     /// those whose features are gone are told to `lost`. Spots are of the old surface until the next update.
     pub fn follow(
         &mut self,
-        mut remap: impl FnMut(Feature) -> Option<Feature>,
+        mut remap: impl FnMut(&Fold) -> Option<Feature>,
         mut lost: impl FnMut(&Fold),
     ) {
-        self.folds.retain_mut(|fold| match remap(fold.feature) {
+        self.folds.retain_mut(|fold| match remap(fold) {
             Some(feature) => {
                 if fold.feature != feature {
                     // Its own direction depends on the order of its nodes, so that the side is found anew from the normal.
-                    fold.side = 0;
+                    fold.side = CHANGED;
                 }
                 fold.feature = feature;
                 true
@@ -194,8 +197,9 @@ impl Folds {
                 false
             }
         });
-        // Of two that have become one, the older stays.
-        self.folds.sort_unstable_by_key(|f| (f.feature, f.id));
+        // Of two that have become one, the one that was there stays, else the older.
+        self.folds
+            .sort_unstable_by_key(|f| (f.feature, f.side == CHANGED, f.id));
         self.folds.dedup_by(|later, first| {
             let same = later.feature == first.feature;
             if same {
@@ -203,6 +207,9 @@ impl Folds {
             }
             same
         });
+        for fold in self.folds.iter_mut().filter(|f| f.side == CHANGED) {
+            fold.side = 0;
+        }
     }
 
     /// The contact with number and side: those it had, or new ones.

@@ -27,7 +27,14 @@ pub struct Near {
     reach: Vec<Bounds>,
     pairs: Vec<Pair>,
     looks: u64,
+    /// How often the last look was right afterwards.
+    served: u64,
+    /// For so many looks more no room is given.
+    close: u32,
 }
+
+/// Where everything moves too fast for a look to last, room only costs: for so many looks none is given then, before it is tried again.
+const CLOSE_LOOKS: u32 = 16;
 
 impl Near {
     /// The pairs of `things`, in ascending order, that may come as near as their margins within `ahead` (s) of the last look and that `keep`
@@ -44,6 +51,48 @@ impl Near {
             self.look(things, ahead, keep);
         }
         &self.pairs
+    }
+
+    /// Writes the pairs of overlapping `bounds` (m) into `out`, in ascending order, as [`Broad`] does, but looks for them only when a box has left the
+    /// room that it was given: `room` (m, 0 or more) on every side. What `lasting` says of a pair must not change between looks; what
+    /// `now` says may.
+    pub fn overlapping(
+        &mut self,
+        bounds: &[Bounds],
+        room: impl Fn(usize) -> f64,
+        lasting: impl FnMut(u32, u32) -> bool,
+        mut now: impl FnMut(u32, u32) -> bool,
+        out: &mut Vec<Pair>,
+    ) {
+        let within = |(one, reach): (&Bounds, &Bounds)| {
+            // What is no number overlaps nothing, and is nowhere.
+            let lost = one.low.is_nan() || one.high.is_nan();
+            lost || (reach.low.cmple(one.low).all() && one.high.cmple(reach.high).all())
+        };
+        let holds = self.reach.len() == bounds.len() && bounds.iter().zip(&self.reach).all(within);
+        if holds {
+            self.served += 1;
+        } else {
+            if self.close > 0 {
+                self.close -= 1;
+            } else if self.served == 0 && !self.reach.is_empty() {
+                self.close = CLOSE_LOOKS;
+            }
+            let close = self.close > 0;
+            self.served = 0;
+            self.looks += 1;
+            self.reach.clear();
+            let reach = |(k, one): (usize, &Bounds)| match close {
+                true => *one,
+                false => one.grown(room(k)),
+            };
+            self.reach.extend(bounds.iter().enumerate().map(reach));
+            self.broad.update(&self.reach, lasting, &mut self.pairs);
+        }
+        out.clear();
+        out.extend(self.pairs.iter().filter(|pair| {
+            bounds[pair.a as usize].overlaps(&bounds[pair.b as usize]) && now(pair.a, pair.b)
+        }));
     }
 
     /// Has the next update look again.
@@ -136,6 +185,58 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// Boxes that wander and jump, some of them lost for a while: the pairs are always those that a broad phase finds that looks every time.
+    #[test]
+    fn overlaps_are_those_of_a_look_every_time() {
+        let mut state = 7_u64;
+        let mut next = || {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) as f64 / (1_u64 << 30) as f64 - 1.0
+        };
+        let mut places: Vec<DVec3> = (0..60)
+            .map(|_| DVec3::new(next(), next(), next()) * 0.1)
+            .collect();
+        let (mut near, mut broad) = (Near::default(), Broad::default());
+        let (mut found, mut expected) = (Vec::new(), Vec::new());
+        let mut total = 0;
+        for frame in 0..400_u32 {
+            let calm = frame % 100 < 50;
+            for place in &mut places {
+                *place += DVec3::new(next(), next(), next()) * if calm { 1e-5 } else { 2e-3 };
+            }
+            let lost = frame % 40 < 3;
+            let bounds: Vec<Bounds> = places
+                .iter()
+                .enumerate()
+                .map(|(k, p)| match k {
+                    3 if lost => Bounds {
+                        low: DVec3::NAN,
+                        high: *p,
+                    },
+                    5 => Bounds {
+                        low: DVec3::NEG_INFINITY,
+                        high: *p,
+                    },
+                    _ => Bounds::of([*p - 0.02, *p + 0.02]),
+                })
+                .collect();
+            let asleep = |k: u32| (k + frame / 9).is_multiple_of(4);
+            let lasting = |a: u32, b: u32| !(a + b).is_multiple_of(5);
+            let now = |a: u32, b: u32| !(asleep(a) && asleep(b));
+            near.overlapping(&bounds, |_| 1e-3, lasting, now, &mut found);
+            broad.update(&bounds, |a, b| lasting(a, b) && now(a, b), &mut expected);
+            assert_eq!(found, expected, "frame {frame}");
+            total += found.len();
+        }
+        assert!(
+            total > 1000 && near.looks() < 300,
+            "{total} {}",
+            near.looks()
+        );
     }
 
     #[test]

@@ -181,7 +181,7 @@ fn numbers_go_through_an_edit() {
     };
     let mut lost = 0;
     folds.follow(
-        |f| Feature::new(&renamed(&f.a), &renamed(&f.b)),
+        |f| Feature::new(&renamed(&f.feature.a), &renamed(&f.feature.b)),
         |_| lost += 1,
     );
     let after = folds

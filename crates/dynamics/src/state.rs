@@ -43,15 +43,12 @@ pub struct Nodes {
     /// What families of nodes hand their fathers, force (N) and moment (N·m); whoever needs it sizes it.
     #[serde(skip)]
     pub pulls: Vec<[DVec3; 2]>,
-<<<<<<< HEAD
     /// Position and force of each node in lanes of their own, for matter that gathers many forces four numbers at a time; whoever needs it sizes it.
     #[serde(skip)]
     pub lanes: Vec<[f64x4; 2]>,
-=======
     /// How fathers and children are damped against each other; [`Masses::brake`](crate::Masses::brake) sizes it.
     #[serde(skip)]
     pub twists: Vec<Twist>,
->>>>>>> w-tissue
     /// Nodes that touch something in this substep, or that an element pulls at. They drift by their new velocity, so that what
     /// rests on something is at rest when the substep ends, and what hangs on a spring gains no energy.
     #[serde(skip)]

@@ -249,8 +249,11 @@ impl Simulation {
                 });
                 let mut sides: Vec<_> = sides.collect();
                 sides.sort_unstable();
-                skin.patch = Patch::new(triangles.clone(), nodes);
-                skin.patch.set_sides(&sides);
+                // The corners of a sheet are its nodes, so that it always is one.
+                if let Ok(patch) = Patch::new(triangles.clone(), nodes) {
+                    skin.patch = patch;
+                    skin.patch.set_sides(&sides);
+                }
             }
         }
         self.note_film_steps();

@@ -10,7 +10,7 @@ use crate::{
     report::{Clock, Stage as Lap},
 };
 use glam::DVec3;
-use trocar_collide::{Capsule, Patch, Touch};
+use trocar_collide::{Capsule, Patch, Touch, tree::TreeError};
 use trocar_dynamics::{
     Anchor, BodyContact, Bonds, Budget, Cast, Contact, Crew, Field, Joint, Kinematic, Local, Lock,
     Masses, MatterId, Nodes, Outcome, Point, Pull, Stages, State, Tie,
@@ -210,7 +210,7 @@ pub struct Group {
 
 impl Group {
     /// The group of `connected` matter of a model.
-    pub fn new(model: &Model, connected: &crate::build::Connected) -> Self {
+    pub fn new(model: &Model, connected: &crate::build::Connected) -> Result<Self, TreeError> {
         let within = |m: MatterId| connected.members.contains(&m);
         let ties: Vec<Tie> = model
             .ties
@@ -222,16 +222,16 @@ impl Group {
             .tissues
             .iter()
             .filter(|t| within(t.matter))
-            .map(|t| Skin {
-                matter: t.matter,
-                patch: Patch::new(
-                    model.touchable(t),
-                    model.matters[t.matter.index()].masses().len(),
-                ),
-                friction: t.friction,
-                held: Vec::new(),
+            .map(|t| {
+                let nodes = model.matters[t.matter.index()].masses().len();
+                Ok(Skin {
+                    matter: t.matter,
+                    patch: Patch::new(model.touchable(t), nodes)?,
+                    friction: t.friction,
+                    held: Vec::new(),
+                })
             })
-            .collect();
+            .collect::<Result<_, _>>()?;
         let within_joint = |j: &Joint| j.anchors().flatten().any(|a| within(a.matter));
         let (mut timetables, mut joint_index) = (Vec::new(), Vec::new());
         for (k, joint) in model.joints.iter().enumerate() {
@@ -244,7 +244,7 @@ impl Group {
         let mut nodes: Vec<Nodes> = model.start[..model.prescribed()].to_vec();
         nodes[0].ahead[0].orientation = nodes[0].orientation[0];
         nodes.resize_with(model.prescribed() + connected.members.len(), Nodes::default);
-        Self {
+        Ok(Self {
             bad: vec![0; connected.members.len()],
             fallen: Vec::with_capacity(connected.members.len()),
             members: connected.members.clone(),
@@ -290,7 +290,7 @@ impl Group {
             wanted: 0,
             before: Vec::new(),
             start: order::Start::default(),
-        }
+        })
     }
 
     /// Has the joints looked at anew: what is tied to what has changed.
@@ -371,8 +371,10 @@ impl Group {
         search.contacts += self.contacts.len() as u32;
         for skin in &self.skins {
             let from = boxes.len();
-            skin.patch.see_boxes(|bounds, is_near| {
-                boxes.push(BoxInsight::new(bounds, is_near));
+            skin.patch.see_boxes(|level, bounds, is_near| {
+                if level == 0 {
+                    boxes.push(BoxInsight::new(bounds, is_near));
+                }
             });
             search.boxes += (boxes.len() - from) as u32;
             search.pairs += skin.patch.pairs() as u32;
@@ -479,6 +481,22 @@ impl Group {
                 }
                 let flung = tissue.min(fastest) * stage.dt;
                 self.approach = self.approach.max(motion + flung);
+            }
+        }
+        self.mend_skins(stage);
+    }
+
+    /// Puts tissues back whose nodes are no numbers where something could touch them, before they are looked at in substeps.
+    fn mend_skins(&mut self, stage: &Stage<'_>) {
+        for s in 0..self.skins.len() {
+            let skin = &self.skins[s];
+            let own = |m: &MatterId| *m == skin.matter;
+            if let (Some(_), Some(k)) = (skin.patch.broken(), self.members.iter().position(own)) {
+                self.quarantine(stage, k);
+                let skin = &mut self.skins[s];
+                let positions = &self.nodes[stage.slot[skin.matter.index()] as usize].position;
+                let moved = skin.patch.follow(positions);
+                skin.patch.gather(&self.probes.list, positions, moved);
             }
         }
     }

@@ -91,6 +91,16 @@ pub struct Bundle {
 }
 
 impl Bundle {
+    /// An error of the scene as a whole: a surface that nothing could touch.
+    pub(crate) fn refused(&self, error: &trocar_collide::tree::TreeError) -> SceneError {
+        let name = self.files.first().map_or("scene", |f| f.0.as_str());
+        SceneError::whole(
+            name,
+            format!("a tissue's surface can't be touched: {error}"),
+            "give every triangle corners that exist",
+        )
+    }
+
     /// A number that changes with any byte of any file.
     pub fn hash(&self) -> u64 {
         let mut bytes = Vec::new();

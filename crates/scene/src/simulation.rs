@@ -12,6 +12,7 @@ use crate::{
 };
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
+use trocar_collide::tree::TreeError;
 use trocar_dynamics::{Anchor, Budget, Crew, Joint, Local, Matter, MatterId, Nodes, Pull, State};
 use trocar_math::Pose;
 use trocar_soft::{Net, NodeFlags, global::Sight};
@@ -131,7 +132,7 @@ impl Simulation {
                 slot[m.index()] = prescribed + k as u32;
             }
         }
-        let groups = model.groups.iter().map(|g| Group::new(&model, g)).collect();
+        let groups = groups(&model).map_err(|e| scene.bundle.refused(&e))?;
         let (parameters, subjects) = parameter::list(&model);
         let mut simulation = Self {
             scene_hash: scene.bundle.hash(),
@@ -196,12 +197,10 @@ impl Simulation {
             })
             .collect();
         self.forces.fill(DVec3::ZERO);
-        self.groups = self
-            .model
-            .groups
-            .iter()
-            .map(|g| Group::new(&self.model, g))
-            .collect();
+        // What could be made once can be made again: edits of single things add no triangles.
+        if let Ok(groups) = groups(&self.model) {
+            self.groups = groups;
+        }
         self.mark_held();
         self.report = StepReport::default();
     }
@@ -620,6 +619,11 @@ impl Simulation {
     pub fn spoil(&mut self, matter: MatterId, node: usize) {
         self.state.nodes[matter.index()].velocity[node].x = f64::NAN;
     }
+}
+
+/// All groups of a model, as they start.
+fn groups(model: &Model) -> Result<Vec<Group>, TreeError> {
+    model.groups.iter().map(|g| Group::new(model, g)).collect()
 }
 
 /// A step that can be taken: `wish` if it is sound, else the nearest one that is.

@@ -283,7 +283,7 @@ impl Simulation {
                     && g.skins.iter().zip(&part.sides).all(|(skin, sides)| {
                         let triangles = match film(skin.matter) {
                             Some(membrane) => membrane.sheet().triangle_count(),
-                            None => skin.patch.triangles().len(),
+                            None => skin.patch.triangle_slots(),
                         };
                         let last = (g.probes.len(), triangles);
                         are_sides(sides, last)

@@ -91,7 +91,7 @@ impl<'a> Zone<'a> {
         // What lies between the nodes of a net moves with them: the coarser it is, the farther jaws reach (K95).
         let reach = 0.4 * spacing(patch, positions);
         let mut found: Vec<(Local, DVec3)> = Vec::new();
-        let mut nodes: Vec<u32> = patch.triangles().iter().flatten().copied().collect();
+        let mut nodes: Vec<u32> = patch.triangles().flatten().collect();
         nodes.sort_unstable();
         nodes.dedup();
         for node in nodes {
@@ -109,7 +109,7 @@ impl<'a> Zone<'a> {
                 let point = trocar_collide::closest::point(corners, weights);
                 let distance = point.distance_squared(at);
                 if best.is_none_or(|b| distance < b.0) {
-                    best = Some((distance, Local::Triangle(*t, weights), point));
+                    best = Some((distance, Local::Triangle(t, weights), point));
                 }
             }
             let near = best.and_then(|(_, local, point)| Some((local, self.inside(point, reach)?)));
@@ -140,9 +140,8 @@ impl<'a> Zone<'a> {
 fn spacing(patch: &Patch, positions: &[DVec3]) -> f64 {
     let sides = patch
         .triangles()
-        .iter()
         .map(|t| positions[t[0] as usize].distance(positions[t[1] as usize]));
-    sides.sum::<f64>() / patch.triangles().len().max(1) as f64
+    sides.sum::<f64>() / patch.triangles().count().max(1) as f64
 }
 
 /// True if two points rest on a common node: holding both would hold it twice.
@@ -229,7 +228,7 @@ mod tests {
                 triangles.push([a + 1, a + n + 1, a + n]);
             }
         }
-        (Patch::new(triangles, positions.len()), positions)
+        (Patch::new(triangles, positions.len()).unwrap(), positions)
     }
 
     fn captured(cell: f64, z: f64) -> Vec<Hold> {

@@ -4,21 +4,28 @@
 //! The closest point is found on the triangle itself, not only at its nodes, so an instrument thinner
 //! than a cell can't slip between them.
 
+mod capsule;
+mod convex;
+mod edit;
 mod probe;
-mod search;
+mod star;
 
 use crate::{
-    closest,
-    rigid::{FacetScratch, Meeting, Nearness, Piece},
+    rigid::{FacetScratch, Meeting},
+    tree::{MAX_TRIANGLE, Tree, TreeError, build},
 };
 use glam::DVec3;
-use search::Search;
+use probe::Reaching;
+use star::Stars;
 use trocar_math::Bounds;
 
 pub use probe::{Ahead, Capsule, Hull, Probe};
 
 /// Nearer than this (m) to a capsule's axis a point gives no reliable direction.
 const NO_DIRECTION: f64 = 1e-7;
+
+/// The corners of a triangle that is gone.
+const GONE: [u32; 3] = [u32::MAX; 3];
 
 /// So many touched triangles are made room for at once at most.
 const MOST_ROOM: usize = 1024;
@@ -74,11 +81,13 @@ const NO_AREA: f64 = 1e-24;
 /// A surface of triangles over moving nodes.
 #[derive(Clone, Debug, Default)]
 pub struct Patch {
+    /// By number; those that are gone are [`GONE`].
     triangles: Vec<[u32; 3]>,
-    /// Triangles around each node, as ranges of `around`.
-    first: Vec<u32>,
-    around: Vec<u32>,
-    search: Search,
+    stars: Stars,
+    /// Made when it is first known where nodes are.
+    tree: Option<Tree>,
+    /// A triangle with a corner that is no number, met by the last search.
+    broken: Option<u32>,
     /// Where the nodes were when they were last looked at, for [`follow`](Patch::follow).
     followed: Vec<DVec3>,
     /// Probe and triangle of each pair that is near in this step.
@@ -87,6 +96,8 @@ pub struct Patch {
     /// that it can't come out on the other side (K96, K102).
     sides: Vec<Side>,
     sides_before: Vec<Side>,
+    /// How many of `sides_before` come before the pair that is looked at.
+    passed: usize,
     /// Corners and edges that a probe touches already, sorted.
     seen: Vec<(usize, u32, [u32; 3])>,
     meetings: Vec<Meeting>,
@@ -94,40 +105,37 @@ pub struct Patch {
 }
 
 impl Patch {
-    /// A surface of `triangles` over `nodes` nodes.
-    pub fn new(triangles: Vec<[u32; 3]>, nodes: usize) -> Self {
-        let mut first = vec![0; nodes + 1];
-        for t in &triangles {
-            t.iter().for_each(|n| first[*n as usize + 1] += 1);
-        }
-        for i in 0..nodes {
-            first[i + 1] += first[i];
-        }
-        let mut next = first.clone();
-        let mut around = vec![0; 3 * triangles.len()];
-        for (i, t) in triangles.iter().enumerate() {
-            for n in t {
-                around[next[*n as usize] as usize] = i as u32;
-                next[*n as usize] += 1;
+    /// A surface of `triangles` over `nodes` nodes. Refuses a corner that is none of them, with its place. Triangles without area, triangles that
+    /// occur twice and edges with any number of triangles are all right.
+    pub fn new(triangles: Vec<[u32; 3]>, nodes: usize) -> Result<Self, TreeError> {
+        for (i, corners) in triangles.iter().enumerate() {
+            let number = u32::try_from(i).unwrap_or(u32::MAX);
+            if number > MAX_TRIANGLE {
+                return Err(TreeError::TooManyTriangles { triangle: number });
             }
+            build::exist(number, corners, nodes)?;
         }
         // What has never been touched must not wait for memory when it is.
         let room = triangles.len().min(MOST_ROOM);
-        Self {
+        Ok(Self {
+            stars: Stars::new(&triangles, nodes),
             triangles,
-            first,
-            around,
             near: Vec::with_capacity(room),
             sides: Vec::with_capacity(room),
             sides_before: Vec::with_capacity(room),
             seen: Vec::with_capacity(room),
             ..Self::default()
-        }
+        })
     }
 
-    /// The triangles.
-    pub fn triangles(&self) -> &[[u32; 3]] {
-        &self.triangles
+    /// The corners of all triangles that are there.
+    pub fn triangles(&self) -> impl Iterator<Item = [u32; 3]> {
+        self.triangles.iter().copied().filter(|t| *t != GONE)
+    }
+
+    /// One more than the greatest number of a triangle.
+    pub fn triangle_slots(&self) -> usize {
+        self.triangles.len()
     }
 
     /// How many pairs of a probe and a triangle were near when last [gathered](Self::gather).
@@ -135,9 +143,13 @@ impl Patch {
         self.near.len()
     }
 
-    /// Shows the boxes over its triangles that were looked at so far, and whether a triangle inside was near when last gathered.
-    pub fn see_boxes(&self, see: impl FnMut(&Bounds, bool)) {
-        self.search.see(&self.near, see);
+    /// Shows the boxes over its triangles: how many levels are below each, and whether a triangle inside was near when last gathered.
+    pub fn see_boxes(&self, see: impl FnMut(usize, &Bounds, bool)) {
+        let numbers = self.near.last().map_or(0, |pair| pair.0 + 1);
+        let is_near = |t: u32| (0..numbers).any(|n| self.near.binary_search(&(n, t)).is_ok());
+        if let Some(tree) = &self.tree {
+            tree.see_boxes(is_near, see);
+        }
     }
 
     /// What must be remembered from one step to the next.
@@ -174,18 +186,47 @@ impl Patch {
     /// time; infinite if that is not known. Returns the number of pairs.
     pub fn gather(&mut self, probes: &[Probe], positions: &[DVec3], moved: f64) -> usize {
         self.near.clear();
-        if self.triangles.is_empty() {
-            return 0;
-        }
-        if self.search.is_for(self.triangles.len()) {
-            self.search.moved(moved);
-        } else {
-            self.search = Search::new(&self.triangles, positions);
-        }
-        self.search.begin();
+        self.broken = None;
+        let Self {
+            triangles,
+            tree,
+            broken,
+            near,
+            ..
+        } = self;
+        let tree = match tree {
+            Some(tree) if moved.is_finite() => {
+                tree.moved(moved);
+                tree
+            }
+            Some(tree) => {
+                // A node that is nowhere is named below, if anything could touch it.
+                if tree.refit(positions).is_err() && positions.len() < tree.node_count() {
+                    *broken = Some(0);
+                }
+                tree
+            }
+            None => tree.insert(grow(triangles, positions)),
+        };
+        let place = |n: u32| positions.get(n as usize).copied().unwrap_or(DVec3::NAN);
         for (c, probe) in probes.iter().enumerate() {
-            self.search
-                .find(probe, c as u32, &self.triangles, positions, &mut self.near);
+            let start = near.len();
+            let reaching = Reaching::new(probe);
+            tree.reached(&reaching, positions, |t| {
+                let [p, q, r] = triangles[t as usize].map(place);
+                if !(p.is_finite() && q.is_finite() && r.is_finite()) {
+                    *broken = Some(broken.map_or(t, |b| b.min(t)));
+                    return;
+                }
+                let bounds = Bounds {
+                    low: p.min(q).min(r),
+                    high: p.max(q).max(r),
+                };
+                if reaching.may_touch(&bounds) {
+                    near.push((c as u32, t));
+                }
+            });
+            near[start..].sort_unstable();
         }
         let pairs = self.near.len();
         make_room(&mut self.near, pairs);
@@ -198,7 +239,7 @@ impl Patch {
     /// A triangle with a corner that is no number, if the last [`gather`](Self::gather) met one. It touches nothing; whoever moves it has to
     /// be told.
     pub fn broken(&self) -> Option<u32> {
-        self.search.broken()
+        self.broken
     }
 
     /// The corners of the gathered triangles; some more than once.
@@ -224,12 +265,18 @@ impl Patch {
         self.seen.clear();
         std::mem::swap(&mut self.sides, &mut self.sides_before);
         self.sides.clear();
-        for n in 0..self.near.len() {
+        self.passed = 0;
+        let mut n = 0;
+        while n < self.near.len() {
             let (c, t) = self.near[n];
             let probe = &probes[c as usize];
+            let mut end = n + 1;
             match &probe.hull {
                 Hull::Capsule(capsule) => {
-                    self.touch_capsule((c, t), capsule, probe, &scene, out);
+                    while self.near.get(end).is_some_and(|pair| pair.0 == c) {
+                        end += 1;
+                    }
+                    self.touch_capsules((c, n..end), (capsule, probe), &scene, out);
                 }
                 Hull::Below(point, normal) => {
                     self.touch_plane((c, t), (*point, *normal), probe.margin, positions, out);
@@ -238,102 +285,7 @@ impl Patch {
                     self.touch_convex((c, t), piece, probe.margin, positions, out);
                 }
             }
-        }
-    }
-
-    fn touch_capsule(
-        &mut self,
-        (c, t): (u32, u32),
-        capsule: &Capsule,
-        probe: &Probe,
-        scene: &Scene<'_>,
-        out: &mut Vec<Touch>,
-    ) {
-        let nodes = self.triangles[t as usize];
-        let corners = nodes.map(|n| scene.positions[n as usize]);
-        // A sphere around the triangle settles most pairs at a fraction of the cost.
-        let centre = (corners[0] + corners[1] + corners[2]) / 3.0;
-        let size = corners
-            .iter()
-            .fold(0.0_f64, |s, p| s.max(p.distance_squared(centre)))
-            .sqrt();
-        let axis = capsule.axis(closest::on_segment(centre, capsule.a, capsule.b));
-        let ways = nodes.map(scene.way);
-        let swept = match probe.ahead {
-            Some(_) => ways
-                .iter()
-                .fold(0.0_f64, |s, w| s.max(w.length_squared()))
-                .sqrt(),
-            None => 0.0,
-        };
-        let range = capsule.radius + probe.margin + swept;
-        if axis.distance_squared(centre) > (range + size) * (range + size) {
-            return;
-        }
-        let pair = closest::segment_triangle(capsule.a, capsule.b, corners);
-        if pair.distance_squared > range * range {
-            return;
-        }
-        let meet = Meet {
-            along: pair.along,
-            weights: pair.weights,
-            apart: closest::point(corners, pair.weights) - capsule.axis(pair.along),
-        };
-        let mut touch = self.touch((c, t), capsule, &meet, scene.positions);
-        let Some(ahead) = &probe.ahead else {
-            if self.is_new(&touch) {
-                out.push(touch);
-            }
-            return;
-        };
-        let watched = capsule.radius + ahead.watch;
-        if pair.distance_squared > watched * watched {
-            let Some(impact) = ahead.meets(capsule, corners, ways) else {
-                return;
-            };
-            touch.at = capsule.axis(impact.along);
-            touch.weights = impact.weights;
-            touch.normal = impact.normal;
-        } else if pair.distance_squared > NO_DIRECTION * NO_DIRECTION {
-            // As long as the axis does not pierce the triangle, the tool is on the side on which it is. What is remembered may
-            // say otherwise where the surface is crumpled, and would then pull it through.
-            touch.normal = meet.apart.normalize_or(touch.normal);
-        }
-        if self.is_new(&touch) {
-            out.push(touch);
-        }
-        if let Some(other) = second(&touch, capsule, corners, watched)
-            && self.is_new(&other)
-        {
-            out.push(other);
-        }
-    }
-
-    fn touch(
-        &mut self,
-        (c, t): (u32, u32),
-        capsule: &Capsule,
-        meet: &Meet,
-        positions: &[DVec3],
-    ) -> Touch {
-        let nodes = self.triangles[t as usize];
-        let distance = meet.apart.length();
-        let outward = self.outward(nodes, meet.weights, positions);
-        let (side, now) = self.side((c, t), outward.dot(meet.apart), true);
-        let normal = if side == now && distance > NO_DIRECTION {
-            meet.apart / distance
-        } else {
-            // The axis is in the surface or beyond it: the way out is back to where it came from.
-            outward * -f64::from(side)
-        };
-        Touch {
-            probe: c as usize,
-            at: capsule.axis(meet.along),
-            distance: capsule.radius,
-            nodes,
-            weights: meet.weights,
-            normal,
-            key: (0, nodes),
+            n = end;
         }
     }
 
@@ -342,152 +294,16 @@ impl Patch {
     fn side(&mut self, (c, t): (u32, u32), along: f64, clear: bool) -> (i8, i8) {
         let now: i8 = if along > 0.0 { -1 } else { 1 };
         let key = (c, t);
-        let before = self
-            .sides_before
-            .binary_search_by_key(&key, |s| (s.0, s.1))
-            .ok()
-            .map(|i| self.sides_before[i].2);
+        // Pairs are looked at in the order in which sides are remembered.
+        let rest = &self.sides_before[self.passed..];
+        self.passed += rest.iter().take_while(|s| (s.0, s.1) < key).count();
+        let found = self.sides_before.get(self.passed);
+        let before = found.filter(|s| (s.0, s.1) == key).map(|s| s.2);
         let side = before.unwrap_or(now);
         if before.is_some() || clear {
             self.sides.push((c, t, side));
         }
         (side, now)
-    }
-
-    /// What is below a plane is pushed out of it at the corners: between them a triangle is flat, as the plane is.
-    fn touch_plane(
-        &mut self,
-        (c, t): (u32, u32),
-        (point, normal): (DVec3, DVec3),
-        margin: f64,
-        positions: &[DVec3],
-        out: &mut Vec<Touch>,
-    ) {
-        let nodes = self.triangles[t as usize];
-        for (k, n) in nodes.into_iter().enumerate() {
-            let corner = positions[n as usize];
-            let height = (corner - point).dot(normal);
-            if height > margin {
-                continue;
-            }
-            let mut weights = [0.0; 3];
-            weights[k] = 1.0;
-            let touch = Touch {
-                probe: c as usize,
-                at: corner - normal * height,
-                distance: 0.0,
-                nodes,
-                weights,
-                normal,
-                key: (0, bearing(nodes, weights)),
-            };
-            if self.is_new(&touch) {
-                out.push(touch);
-            }
-        }
-    }
-
-    fn touch_convex(
-        &mut self,
-        (c, t): (u32, u32),
-        piece: &Piece,
-        margin: f64,
-        positions: &[DVec3],
-        out: &mut Vec<Touch>,
-    ) {
-        let nodes = self.triangles[t as usize];
-        let corners = nodes.map(|n| positions[n as usize]);
-        let face = (corners[1] - corners[0]).cross(corners[2] - corners[0]);
-        if face.length_squared() < NO_AREA {
-            return;
-        }
-        let (p, q, normal) = match piece.nearest(corners, margin, &mut self.scratch) {
-            Nearness::Near(p, q, normal) => (p, q, normal),
-            Nearness::Far => return,
-            // What can't be told may touch: what lies over the triangle does, from the side it was last seen on.
-            Nearness::Unknown => {
-                let middle = (corners[0] + corners[1] + corners[2]) / 3.0;
-                let normal = (middle - piece.pose().position).normalize_or(DVec3::Y);
-                (DVec3::NAN, middle, normal)
-            }
-        };
-        let weights = closest::on_triangle(q, corners);
-        let outward = self.outward(nodes, weights, positions);
-        let along = outward.dot(normal);
-        let (side, mut now) = self.side((c, t), along, along.abs() >= EDGE_ON);
-        if along.abs() < EDGE_ON {
-            // Met edge on, a triangle has no side that could have been left.
-            now = side;
-        }
-        let back = face.normalize_or(DVec3::Y) * -f64::from(side);
-        let mut meetings = std::mem::take(&mut self.meetings);
-        meetings.clear();
-        let nearest = if side == now && self.looks_out(nodes, weights, -normal, positions) {
-            // Where the nearest points are not known, only what lies over the triangle is.
-            (p, q, if p.is_nan() { back } else { normal })
-        } else {
-            // It has come through: the way out is back to where it came from. Or it meets the triangle from the side, where
-            // an edge seems a wall; but behind it the surface goes on, and what slides over the surface must not stumble
-            // there. In both cases only what lies over the triangle itself touches it.
-            (DVec3::NAN, q, back)
-        };
-        piece.meet(corners, nearest, margin, &mut self.scratch, &mut meetings);
-        // Deeper than it is thick, it has long passed, or the surface is crumpled and has no side there.
-        let deepest = -4.0 * piece.thickness();
-        let near = |m: &&Meeting| (m.triangle - m.piece).dot(m.normal) >= deepest;
-        for meeting in meetings.iter().filter(near) {
-            let weights = closest::on_triangle(meeting.triangle, corners);
-            let touch = Touch {
-                probe: c as usize,
-                at: meeting.piece,
-                distance: 0.0,
-                nodes,
-                weights,
-                normal: meeting.normal,
-                key: (meeting.feature, bearing(nodes, weights)),
-            };
-            if self.is_new(&touch) {
-                out.push(touch);
-            }
-        }
-        self.meetings = meetings;
-    }
-
-    /// True if the unit vector `out` may lead from the surface at a point to something that touches it there from outside:
-    /// no triangle around the point lies in its way.
-    fn looks_out(
-        &self,
-        nodes: [u32; 3],
-        weights: [f64; 3],
-        out: DVec3,
-        positions: &[DVec3],
-    ) -> bool {
-        let at = |n: u32| positions[n as usize];
-        let bears = bearing(nodes, weights);
-        if bears[2] != u32::MAX {
-            let [a, b, c] = nodes.map(at);
-            return (b - a).cross(c - a).normalize_or_zero().dot(out).abs() > 1.0 - AWRY;
-        }
-        let corner = bears[0] as usize;
-        let around = &self.around[self.first[corner] as usize..self.first[corner + 1] as usize];
-        around.iter().all(|t| {
-            let others = self.triangles[*t as usize];
-            let edge = bears[1] != u32::MAX;
-            if edge && !others.contains(&bears[1]) {
-                return true;
-            }
-            let base = at(bears[0]);
-            let along = if edge {
-                (at(bears[1]) - base).normalize_or_zero()
-            } else {
-                DVec3::ZERO
-            };
-            let into = others.iter().filter(|n| !bears.contains(n)).map(|n| {
-                let way = at(*n) - base;
-                (way - along * along.dot(way)).normalize_or_zero()
-            });
-            into.fold(f64::NEG_INFINITY, |most, way| most.max(way.dot(out))) <= AWRY
-        })
     }
 
     /// False if the same probe already touches the same corner, or with the same feature the same edge, through another
@@ -514,28 +330,31 @@ impl Patch {
         }
     }
 
-    /// The surface's outer normal at a point: that of the triangles around the corners that bear it,
-    /// so that at an edge or a corner all its triangles have a say.
+    /// Along the surface's outer normal at a point: that of the triangles around the corners that bear it, so that at an edge or a corner all its
+    /// triangles have a say.
     fn outward(&self, nodes: [u32; 3], weights: [f64; 3], positions: &[DVec3]) -> DVec3 {
         let face = |t: [u32; 3]| {
             let [a, b, c] = t.map(|n| positions[n as usize]);
             (b - a).cross(c - a)
         };
         if weights.iter().all(|w| *w > NO_WEIGHT) {
-            return face(nodes).normalize_or(DVec3::Y);
+            return face(nodes);
         }
         let mut sum = DVec3::ZERO;
-        for (n, w) in nodes.iter().zip(weights) {
-            let (from, to) = (
-                self.first[*n as usize] as usize,
-                self.first[*n as usize + 1] as usize,
-            );
-            for t in &self.around[from..to] {
-                sum += face(self.triangles[*t as usize]) * w;
+        for (n, w) in nodes.iter().zip(weights).filter(|(_, w)| *w != 0.0) {
+            for t in self.stars.around(*n) {
+                sum += face(self.triangles[t as usize]) * w;
             }
         }
-        sum.normalize_or(DVec3::Y)
+        sum
     }
+}
+
+/// The tree over those triangles that are there.
+fn grow(triangles: &[[u32; 3]], positions: &[DVec3]) -> Tree {
+    let there =
+        |(t, corners): (usize, &[u32; 3])| (*corners != GONE).then_some((t as u32, *corners));
+    Tree::over(triangles.iter().enumerate().filter_map(there), positions).0
 }
 
 /// Makes room for a few times as many as there are now, if there is none: what slides on or is pressed deeper soon has more, and
@@ -544,45 +363,6 @@ fn make_room<T>(list: &mut Vec<T>, now: usize) {
     if list.capacity() < 2 * now {
         list.reserve(4 * now - list.len());
     }
-}
-
-/// Where a part of a tool that lies along a triangle touches it, too: held at one place alone, the triangle would turn about that
-/// and cut into the axis beside it. The place farthest along the axis at which an end lies over the triangle, or the axis over
-/// one of its sides, within `range` (m).
-fn second(first: &Touch, capsule: &Capsule, corners: [DVec3; 3], range: f64) -> Option<Touch> {
-    let length = capsule.a.distance(capsule.b);
-    let from = first.at.distance(capsule.a);
-    let mut best: Option<(f64, Touch)> = None;
-    let mut consider = |feature: u32, along: f64, weights: [f64; 3]| {
-        let at = capsule.axis(along);
-        let apart = closest::point(corners, weights) - at;
-        let aside = (along * length - from).abs();
-        let farther = aside > 2.0 * capsule.radius && best.as_ref().is_none_or(|b| aside > b.0);
-        let Some(normal) = apart.try_normalize() else {
-            return;
-        };
-        // Behind the axis it would push the other way.
-        if farther && apart.length_squared() <= range * range && normal.dot(first.normal) > 0.5 {
-            let touch = Touch {
-                at,
-                weights,
-                normal,
-                key: (feature, first.nodes),
-                ..*first
-            };
-            best = Some((aside, touch));
-        }
-    };
-    consider(1, 0.0, closest::on_triangle(capsule.a, corners));
-    consider(2, 1.0, closest::on_triangle(capsule.b, corners));
-    for (feature, (i, j)) in [(3, (0, 1)), (4, (1, 2)), (5, (2, 0))] {
-        let (along, s) = closest::segment_segment(capsule.a, capsule.b, corners[i], corners[j]);
-        let mut weights = [0.0; 3];
-        weights[i] = 1.0 - s;
-        weights[j] = s;
-        consider(feature, along, weights);
-    }
-    best.map(|(_, touch)| touch)
 }
 
 /// The corners that bear a point, in ascending order; none is `u32::MAX`.

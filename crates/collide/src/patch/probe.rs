@@ -1,9 +1,9 @@
 //! What may touch a surface, and how it moves.
 
 use crate::{
-    closest,
     rigid::Piece,
     sweep::{self, Impact, Moving},
+    tree::Reach,
 };
 use glam::DVec3;
 use trocar_math::Bounds;
@@ -85,7 +85,7 @@ impl Ahead {
 
 impl Probe {
     /// The box around all it may touch.
-    pub(super) fn bounds(&self) -> Bounds {
+    fn bounds(&self) -> Bounds {
         match &self.hull {
             Hull::Capsule(capsule) => capsule.bounds().grown(self.margin),
             Hull::Below(..) => Bounds {
@@ -95,24 +95,64 @@ impl Probe {
             Hull::Convex(piece) => piece.bounds().grown(self.margin),
         }
     }
+}
 
-    /// True if it may touch something in a box; `own` is its own.
-    pub(super) fn reaches(&self, own: &Bounds, other: &Bounds) -> bool {
-        match &self.hull {
+/// A probe that looks for what it may touch.
+pub(super) struct Reaching<'a> {
+    probe: &'a Probe,
+    own: Bounds,
+    /// Of a capsule: one over the way from one end of its axis to the other, 1/m.
+    inverse: DVec3,
+}
+
+impl<'a> Reaching<'a> {
+    pub fn new(probe: &'a Probe) -> Self {
+        Self {
+            probe,
+            // What is no number may reach anything.
+            own: probe.bounds().certain(),
+            inverse: match &probe.hull {
+                Hull::Capsule(capsule) => (capsule.b - capsule.a).recip(),
+                _ => DVec3::ZERO,
+            },
+        }
+    }
+
+    /// True if it may touch something in a box.
+    pub fn may_touch(&self, other: &Bounds) -> bool {
+        self.own.overlaps(other) && self.reaches(other)
+    }
+}
+
+impl Reach for Reaching<'_> {
+    fn bounds(&self) -> Bounds {
+        self.own
+    }
+
+    #[inline]
+    fn reaches(&self, other: &Bounds) -> bool {
+        match &self.probe.hull {
             Hull::Below(point, normal) => {
                 let lowest = DVec3::select(normal.cmpge(DVec3::ZERO), other.low, other.high);
-                (lowest - *point).dot(*normal) <= self.margin
+                let height = (lowest - *point).dot(*normal);
+                height.is_nan() || height <= self.probe.margin
             }
-            // The box around a shaft that lies across the axes is nearly empty.
+            // The box around a shaft that lies across the axes is nearly empty. So the axis is cut to what is between the sides of the other box,
+            // grown by what it may reach and a hair for rounding, on one axis after the other: nothing may be left.
             Hull::Capsule(capsule) => {
-                own.overlaps(other) && {
-                    let centre = other.centre();
-                    let axis = capsule.axis(closest::on_segment(centre, capsule.a, capsule.b));
-                    let range = capsule.radius + self.margin + 0.5 * other.size().length();
-                    axis.distance_squared(centre) <= range * range
+                let grown =
+                    other.grown((capsule.radius + self.probe.margin) * (1.0 + 1e-9) + 1e-12);
+                let one = (grown.low - capsule.a) * self.inverse;
+                let two = (grown.high - capsule.a) * self.inverse;
+                let (mut from, mut to) = (0.0_f64, 1.0_f64);
+                for k in 0..3 {
+                    // An axis along which it does not go gives infinite numbers, or at the very side none, which count for nothing here.
+                    from = from.max(one[k].min(two[k]));
+                    to = to.min(one[k].max(two[k]));
                 }
+                from <= to
             }
-            Hull::Convex(_) => own.overlaps(other),
+            Hull::Convex(_) => true,
         }
     }
 }

@@ -1,4 +1,5 @@
 use super::*;
+use crate::closest;
 use crate::rigid::{Form, Shape};
 use trocar_math::Pose;
 
@@ -16,7 +17,7 @@ fn sheet() -> (Patch, Vec<DVec3>) {
             triangles.push([a + 1, a + n, a + n + 1]);
         }
     }
-    (Patch::new(triangles, positions.len()), positions)
+    (Patch::new(triangles, positions.len()).unwrap(), positions)
 }
 
 fn needle(tip: DVec3) -> Capsule {
@@ -209,8 +210,8 @@ fn a_lazy_search_finds_what_a_fresh_one_finds() {
         }
     }
     let nodes = (n * n) as usize;
-    let mut lazy = Patch::new(triangles.clone(), nodes);
-    let mut followed = Patch::new(triangles.clone(), nodes);
+    let mut lazy = Patch::new(triangles.clone(), nodes).unwrap();
+    let mut followed = Patch::new(triangles.clone(), nodes).unwrap();
     let mut before: Vec<DVec3> = (0..n * n).map(|i| at(i, 0)).collect();
     let mut found = 0;
     for k in 0..400 {
@@ -229,7 +230,7 @@ fn a_lazy_search_finds_what_a_fresh_one_finds() {
             margin: 2e-3,
             ahead: None,
         });
-        let mut fresh = Patch::new(triangles.clone(), nodes);
+        let mut fresh = Patch::new(triangles.clone(), nodes).unwrap();
         fresh.gather(&probes, &positions, f64::INFINITY);
         lazy.gather(&probes, &positions, moved);
         let own = followed.follow(&positions);
@@ -268,7 +269,7 @@ fn a_corner_that_is_no_number_is_named_and_hides_nothing() {
     positions[0] = DVec3::new(f64::NAN, 0.0, 0.0);
     assert_eq!(patch.gather(&probes, &positions, f64::INFINITY), all);
     let broken = patch.broken().unwrap() as usize;
-    assert!(patch.triangles()[broken].contains(&0));
+    assert!(patch.triangles[broken].contains(&0));
     // And it is found again when it is a number again, although the way from there can't be told.
     positions[0] = DVec3::ZERO;
     let moved = patch.follow(&positions);
@@ -278,7 +279,7 @@ fn a_corner_that_is_no_number_is_named_and_hides_nothing() {
 
 #[test]
 fn an_empty_surface_touches_nothing() {
-    let mut patch = Patch::new(Vec::new(), 0);
+    let mut patch = Patch::new(Vec::new(), 0).unwrap();
     let probe = Probe {
         hull: Hull::Capsule(needle(DVec3::ZERO)),
         margin: 1.0,

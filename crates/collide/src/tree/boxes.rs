@@ -49,6 +49,36 @@ impl Box32 {
         Self::new(bounds.low, bounds.high)
     }
 
+    /// Without limits where those of `bounds` are no numbers, and nowhere infinite.
+    pub fn within_all(bounds: &Bounds) -> Self {
+        let Bounds { low, high } = bounds.certain();
+        let [least, most] = [Self::ALL.low, Self::ALL.high].map(|k| DVec3::splat(k[0].into()));
+        Self::new(low.max(least), high.min(most))
+    }
+
+    /// In double precision, and larger by what rounding may have hidden.
+    pub fn outside(&self) -> Bounds {
+        // Half a unit in the last place of what is not so small that there are none.
+        let more = |x: f64| f64::from(f32::EPSILON) * x.abs() + 1e-40;
+        let (low, high) = (self.low.map(f64::from), self.high.map(f64::from));
+        Bounds {
+            low: DVec3::from(low.map(|x| x - more(x))),
+            high: DVec3::from(high.map(|x| x + more(x))),
+        }
+    }
+
+    #[inline(always)]
+    pub fn overlaps(&self, other: &Self) -> bool {
+        (0..3).all(|k| self.low[k] <= other.high[k] && other.low[k] <= self.high[k])
+    }
+
+    /// Its longest side, m.
+    #[inline(always)]
+    pub fn width(&self) -> f32 {
+        let [x, y, z] = [0, 1, 2].map(|k| self.high[k] - self.low[k]);
+        x.max(y).max(z)
+    }
+
     #[inline(always)]
     pub fn join(&self, other: &Self) -> Self {
         let least = |a: f32, b: f32| if a < b { a } else { b };
@@ -123,6 +153,20 @@ impl Lanes {
         }
     }
 
+    /// Every box that is there larger by `margin` (m), as [`Box32::grown`] does it.
+    pub fn grow(&mut self, margin: f32) {
+        let [margin, part] = [margin, 4.0 * f32::EPSILON].map(f32x8::splat);
+        let all = f32x8::splat(f32::INFINITY);
+        for k in 0..3 {
+            let (low, high) = (f32x8::new(self.low[k]), f32x8::new(self.high[k]));
+            let more = |x: f32x8| margin + part * (x.abs() + margin);
+            // An empty box would be no number afterwards.
+            let there = low.simd_lt(all);
+            self.low[k] = there.bitselect(low - more(low), low).to_array();
+            self.high[k] = there.bitselect(high + more(high), high).to_array();
+        }
+    }
+
     /// A bit for every lane that shares a point with `one`.
     #[inline(always)]
     pub fn overlapping(&self, one: &Box32) -> u32 {
@@ -156,6 +200,17 @@ impl Lanes {
                 let ((ga, sa), (gb, sb)) = (key(a), key(b));
                 ga.total_cmp(&gb).then(sa.total_cmp(&sb))
             })
+    }
+}
+
+/// Not smaller than `margin`, as far as that matters: no two nodes are further apart than 2·10³⁰ m along an axis.
+#[inline(always)]
+pub(super) fn rounded_up(margin: f64) -> f32 {
+    let near = margin.min(4e30) as f32;
+    if f64::from(near) < margin.min(4e30) {
+        near.next_up()
+    } else {
+        near
     }
 }
 

@@ -28,28 +28,48 @@ impl Tree {
                 triangle: MAX_TRIANGLE + 1,
             });
         }
-        let mut tree = Self {
-            triangles: triangles.to_vec(),
-            homes: vec![NONE; triangles.len()],
-            count: triangles.len(),
-            ..Self::default()
-        };
-        let mut items = Vec::with_capacity(triangles.len());
-        for (i, corners) in triangles.iter().enumerate() {
-            check(i as u32, corners, positions)?;
+        let numbered = triangles.iter().enumerate().map(|(i, t)| (i as u32, *t));
+        match Self::over(numbered, positions) {
+            (tree, Ok(())) => Ok(tree),
+            (_, Err(error)) => Err(error),
+        }
+    }
+
+    /// Over triangles that have numbers already, ascending ones. If a node is nowhere there is a tree all the same, whose boxes around it hold everything. Empty if
+    /// a corner does not exist.
+    pub(crate) fn over(
+        triangles: impl Iterator<Item = (u32, [u32; 3])> + Clone,
+        positions: &[DVec3],
+    ) -> (Self, Result<(), TreeError>) {
+        let mut tree = Self::default();
+        let mut outcome = Ok(());
+        let mut items = Vec::with_capacity(triangles.size_hint().0);
+        for (triangle, corners) in triangles.clone() {
+            match check(triangle, &corners, positions) {
+                Err(error @ TreeError::NoPlace { .. }) => outcome = outcome.and(Err(error)),
+                Err(error) => return (tree, Err(error)),
+                Ok(()) => {}
+            }
             let [a, b, c] = corners.map(|n| positions[n as usize]);
             items.push(Item {
                 middle: (a + b + c).as_vec3().to_array(),
-                triangle: i as u32,
+                triangle,
             });
             let last = corners.iter().max().map_or(0, |n| *n as usize + 1);
             tree.nodes = tree.nodes.max(last);
         }
+        let slots = items.last().map_or(0, |item| item.triangle as usize + 1);
+        tree.triangles.resize(slots, [0; 3]);
+        tree.homes.resize(slots, NONE);
+        tree.count = items.len();
+        for (triangle, corners) in triangles {
+            tree.triangles[triangle as usize] = corners;
+        }
         if !items.is_empty() {
             tree.root = tree.grow(&mut items, NONE);
-            tree.refit(positions)?;
+            outcome = tree.refit(positions).and(outcome);
         }
-        Ok(tree)
+        (tree, outcome)
     }
 
     /// A child over `items`.
@@ -99,10 +119,10 @@ impl Tree {
 
     pub(super) fn new_branch(&mut self, parent: u32) -> u32 {
         if let Some(branch) = self.free_branches.pop() {
-            self.branches[branch as usize] = Branch::new(parent);
+            self.branches[branch as usize] = Branch::new(parent, self.travel);
             return branch;
         }
-        self.branches.push(Branch::new(parent));
+        self.branches.push(Branch::new(parent, self.travel));
         self.branches.len() as u32 - 1
     }
 
@@ -152,20 +172,25 @@ pub(super) fn check(
     corners: &[u32; 3],
     positions: &[DVec3],
 ) -> Result<(), TreeError> {
-    for (corner, node) in corners.iter().enumerate() {
-        let Some(position) = positions.get(*node as usize) else {
-            return Err(TreeError::NoSuchNode {
-                triangle,
-                corner,
-                node: *node,
-                nodes: positions.len(),
-            });
-        };
-        if !super::refit::is_place(*position) {
-            return Err(TreeError::NoPlace { node: *node });
-        }
+    exist(triangle, corners, positions.len())?;
+    let nowhere = |n: &&u32| !super::refit::is_place(positions[**n as usize]);
+    match corners.iter().find(nowhere) {
+        Some(node) => Err(TreeError::NoPlace { node: *node }),
+        None => Ok(()),
     }
-    Ok(())
+}
+
+/// Refuses a triangle with a corner beyond the `nodes` that there are.
+pub(crate) fn exist(triangle: u32, corners: &[u32; 3], nodes: usize) -> Result<(), TreeError> {
+    match corners.iter().position(|n| *n as usize >= nodes) {
+        None => Ok(()),
+        Some(corner) => Err(TreeError::NoSuchNode {
+            triangle,
+            corner,
+            node: corners[corner],
+            nodes,
+        }),
+    }
 }
 
 /// Cuts `items` into as many groups as there are `groups`, of about the same size (which differ by one at most), by halving across

@@ -163,8 +163,8 @@ impl Tree {
                 branch.boxes.set(lane, &Box32::EMPTY);
             }
             if branch.occupied() != 0 {
-                let (whole, above) = (branch.boxes.whole(), branch.parent);
-                self.lift(parent, above, whole);
+                let above = branch.parent;
+                self.lift(parent, above, self.box_of(parent));
                 return;
             }
             self.free_branches.push(parent);
@@ -232,7 +232,7 @@ impl Tree {
         }
         self.refit_leaf(leaf, positions);
         let one = self.ring_mut(new).fit(positions).unwrap_or(Box32::ALL);
-        self.bundles[new as usize / super::BUNDLE].boxes[new as usize % super::BUNDLE] = one;
+        self.set_leaf_box(new, one);
         self.add(new | IS_LEAF, one, leaf | IS_LEAF, old.parent);
     }
 
@@ -256,15 +256,13 @@ impl Tree {
             if let Some(lane) = branch.children.iter().position(|c| *c == NONE) {
                 branch.children[lane] = child;
                 branch.boxes.set(lane, &one);
-                let whole = branch.boxes.whole();
                 self.set_parent(child, parent);
-                self.lift(parent, above, whole);
+                self.lift(parent, above, self.box_of(parent));
                 return;
             }
             let new = self.halve_branch(parent, child, one);
-            let whole = self.branches[parent as usize].boxes.whole();
-            self.lift(parent, above, whole);
-            (child, one) = (new, self.branches[new as usize].boxes.whole());
+            self.lift(parent, above, self.box_of(parent));
+            (child, one) = (new, self.box_of(new));
             (beside, parent) = (parent, above);
         }
     }
@@ -284,7 +282,8 @@ impl Tree {
         }
         all.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         let new = self.new_branch(NONE);
-        self.branches[branch as usize] = super::Branch::new(old.parent);
+        self.branches[branch as usize] = super::Branch::new(old.parent, old.since);
+        self.branches[new as usize].since = old.since;
         let half = all.len() / 2;
         for (k, (_, child, one)) in all.into_iter().enumerate() {
             let (to, lane) = if k < half {

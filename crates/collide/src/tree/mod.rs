@@ -14,19 +14,20 @@
 //! caller, who passes the same ones to the refit and to the [`Search`].
 
 mod boxes;
-mod build;
+pub(crate) mod build;
 mod edit;
 mod error;
 pub mod hybrid;
+mod reach;
 mod refit;
 mod search;
 
 pub use edit::Change;
 pub use error::TreeError;
+pub use reach::Reach;
 pub use search::{Search, Side};
 
 use boxes::{Box32, Lanes};
-use glam::DVec3;
 use trocar_math::Bounds;
 
 /// Most triangles in a leaf.
@@ -69,6 +70,10 @@ pub struct Tree {
     /// One more than the greatest corner.
     nodes: usize,
     count: usize,
+    /// How far any node may have moved since the beginning, m; as far as somebody has [told](Tree::moved).
+    travel: f64,
+    /// The travel when each leaf was fitted. Empty until a [look](Tree::reached) fits some and not others.
+    fitted: Vec<f64>,
 }
 
 impl Default for Tree {
@@ -85,6 +90,8 @@ impl Default for Tree {
             root: NONE,
             nodes: 0,
             count: 0,
+            travel: 0.0,
+            fitted: Vec::new(),
         }
     }
 }
@@ -95,14 +102,17 @@ struct Branch {
     boxes: Lanes,
     children: [u32; boxes::LANES],
     parent: u32,
+    /// The travel at which its boxes are right: what is below is within them, grown by the travel since.
+    since: f64,
 }
 
 impl Branch {
-    fn new(parent: u32) -> Self {
+    fn new(parent: u32, since: f64) -> Self {
         Self {
             boxes: Lanes::EMPTY,
             children: [NONE; boxes::LANES],
             parent,
+            since,
         }
     }
 
@@ -208,11 +218,7 @@ impl Tree {
         if self.is_empty() {
             return Bounds::EMPTY;
         }
-        let whole = self.box_of(self.root).grown(f32::MIN_POSITIVE);
-        Bounds {
-            low: DVec3::from(whole.low.map(f64::from)),
-            high: DVec3::from(whole.high.map(f64::from)),
-        }
+        self.box_of(self.root).outside()
     }
 
     /// How many boxes are on the longest way from the root to a leaf.
@@ -247,14 +253,24 @@ impl Tree {
         }
     }
 
-    /// The box of a child.
+    /// A box around what is below a child, wherever it has moved.
     fn box_of(&self, child: u32) -> Box32 {
         if child == NONE {
-            Box32::EMPTY
-        } else if child & IS_LEAF != 0 {
-            self.leaf_box(child & !IS_LEAF)
+            return Box32::EMPTY;
+        }
+        let (one, since) = if child & IS_LEAF != 0 {
+            let leaf = child & !IS_LEAF;
+            let since = self.fitted.get(leaf as usize);
+            (self.leaf_box(leaf), since.map_or(self.travel, |s| *s))
         } else {
-            self.branches[child as usize].boxes.whole()
+            let branch = &self.branches[child as usize];
+            (branch.boxes.whole(), branch.since)
+        };
+        let stale = self.travel - since;
+        if stale.is_finite() {
+            one.grown(boxes::rounded_up(stale))
+        } else {
+            Box32::ALL
         }
     }
 
@@ -267,6 +283,7 @@ impl Tree {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use glam::DVec3;
 
     #[test]
     fn leaves_of_a_sheet_list_few_more_corners_than_triangles() {

@@ -1,6 +1,8 @@
 //! Boxes after nodes have moved.
 
-use super::{Box32, Bundle, IS_LEAF, Lanes, MAX_COORDINATE, NONE, Ring, Tree, TreeError};
+use super::{
+    Box32, Bundle, IS_LEAF, Lanes, MAX_COORDINATE, NONE, Ring, Tree, TreeError, boxes::rounded_up,
+};
 use glam::DVec3;
 use trocar_math::{Alone, Workers, f64x4};
 
@@ -32,6 +34,7 @@ impl Tree {
             });
         }
         workers.each(&mut self.bundles, |bundle| bundle.refit(positions));
+        self.fitted.fill(self.travel);
         self.close(self.root);
         match self.bundles.iter().find_map(|b| b.bad) {
             Some(node) => Err(TreeError::NoPlace { node }),
@@ -59,6 +62,7 @@ impl Tree {
             }
         }
         self.branches[child as usize].boxes = boxes;
+        self.branches[child as usize].since = self.travel;
         whole
     }
 
@@ -66,22 +70,36 @@ impl Tree {
     pub(super) fn refit_leaf(&mut self, leaf: u32, positions: &[DVec3]) {
         let ring = *self.ring_mut(leaf);
         let one = ring.fit(positions).unwrap_or(Box32::ALL);
-        self.bundles[leaf as usize / super::BUNDLE].boxes[leaf as usize % super::BUNDLE] = one;
+        self.set_leaf_box(leaf, one);
         self.lift(leaf | IS_LEAF, self.leaves[leaf as usize].parent, one);
     }
 
-    /// Tells a branch the box of one of its children, and those above it, until nothing changes.
+    /// The box of a leaf as it is now.
+    pub(super) fn set_leaf_box(&mut self, leaf: u32, one: Box32) {
+        let at = leaf as usize;
+        self.bundles[at / super::BUNDLE].boxes[at % super::BUNDLE] = one;
+        if let Some(fitted) = self.fitted.get_mut(at) {
+            *fitted = self.travel;
+        }
+    }
+
+    /// Tells a branch the box of one of its children as it is now, and those above it, until nothing changes. A branch that is behind the
+    /// surface's travel keeps the old box, too: it may still hold others below the same child.
     pub(super) fn lift(&mut self, mut child: u32, mut parent: u32, mut one: Box32) {
         while parent != NONE {
             let branch = &mut self.branches[parent as usize];
             let Some(lane) = branch.children.iter().position(|c| *c == child) else {
                 return;
             };
-            if branch.boxes.get(lane) == one {
+            let before = branch.boxes.get(lane);
+            let stale = self.travel - branch.since;
+            if stale > 0.0 {
+                one = before.join(&one);
+            } else if before == one {
                 return;
             }
             branch.boxes.set(lane, &one);
-            one = branch.boxes.whole();
+            one = branch.boxes.whole().grown(rounded_up(stale));
             (child, parent) = (parent, branch.parent);
         }
     }
@@ -117,7 +135,7 @@ impl Ring {
             let place = match positions.get(at..at + 2) {
                 Some([p, next]) => f64x4::new([p.x, p.y, p.z, next.x]),
                 _ => {
-                    let p = positions[at];
+                    let p = positions.get(at)?;
                     f64x4::new([p.x, p.y, p.z, p.z])
                 }
             };

@@ -2,7 +2,7 @@
 
 use super::{
     Box32, IS_LEAF, LEAF, NONE, Tree,
-    boxes::{Lanes, bits},
+    boxes::{Lanes, bits, rounded_up},
 };
 use crate::triangle;
 use glam::DVec3;
@@ -163,16 +163,6 @@ impl Search {
         for (part, open) in self.parts.iter_mut().zip(self.open.chunks(share)) {
             part.stack.extend_from_slice(open);
         }
-    }
-}
-
-/// Not smaller than `margin`, as far as that matters: no two nodes are further apart than 2·10³⁰ m along an axis.
-fn rounded_up(margin: f64) -> f32 {
-    let near = margin.min(4e30) as f32;
-    if f64::from(near) < margin.min(4e30) {
-        near.next_up()
-    } else {
-        near
     }
 }
 

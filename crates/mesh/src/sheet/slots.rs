@@ -136,7 +136,8 @@ impl<T: Copy> Slots<T> {
     /// The place of a name, if its part is still there.
     #[inline]
     pub(super) fn find<Key>(&self, id: Id<Key>) -> Option<u32> {
-        (self.age.get(id.slot as usize) == Some(&id.age)).then_some(id.slot)
+        // Asked for by its place, what is free has a name, too.
+        (self.age.get(id.slot as usize) == Some(&id.age) && id.age & 1 == 0).then_some(id.slot)
     }
 
     pub(super) fn make(&mut self, value: T) -> u32 {

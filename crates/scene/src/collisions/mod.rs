@@ -9,7 +9,10 @@ use crate::build::{Model, pose};
 use glam::DVec3;
 use rest::{Islands, Stir};
 use serde::{Deserialize, Serialize};
-use trocar_collide::rigid::{Broad, Contacts, Detector, Pair, Regions, Scratch, Shape, World};
+use trocar_collide::{
+    near::Near,
+    rigid::{Contacts, Detector, Pair, Regions, Scratch, Shape, World},
+};
 use trocar_dynamics::{BodyContact, Crew, MatterId, Nodes};
 use trocar_math::{Bounds, Pose};
 
@@ -18,6 +21,10 @@ const WATCH: f64 = 2.5e-4;
 
 /// Nothing is looked for farther than this, m, however fast it moves.
 const FARTHEST: f64 = 5.0;
+
+/// For so many substeps at a constant speed pairs that may touch are found at once, and so large a part of its size may a body move in any case.
+const AHEAD: f64 = 8.0;
+const TREMBLES: f64 = 0.02;
 
 /// So many pairs are handed to a thread at once. The cut shows in nothing but time.
 const CHUNK: usize = 256;
@@ -68,7 +75,7 @@ pub struct Collisions {
     poses: Vec<Pose>,
     margins: Vec<f64>,
     bounds: Vec<Bounds>,
-    broad: Broad,
+    near_bodies: Near,
     pairs: Vec<Pair>,
     chunks: Vec<Chunk>,
     /// So many of the chunks are in use.
@@ -114,7 +121,7 @@ impl Collisions {
             poses: Vec::new(),
             margins: Vec::new(),
             bounds: Vec::new(),
-            broad: Broad::default(),
+            near_bodies: Near::default(),
             pairs: Vec::new(),
             chunks: Vec::new(),
             used: 0,
@@ -210,12 +217,22 @@ impl Collisions {
         // What no impulse moves, moves others if it has a course; two of it never meet.
         let still = |c: u32| model.colliders[c as usize].at.0 != self.bodies;
         let awake = |c: u32| is_awake(model, self.bodies, &self.rest, c);
-        let keep = |a: u32, b: u32| {
-            (all || awake(a) || awake(b))
-                && !(still(a) && still(b))
-                && model.apart.binary_search(&(a, b)).is_err()
+        let lasting =
+            |a: u32, b: u32| !(still(a) && still(b)) && model.apart.binary_search(&(a, b)).is_err();
+        let now = |a: u32, b: u32| all || awake(a) || awake(b);
+        // As far as each goes in some substeps, and by a part of its size that it trembles within (W39).
+        let (bounds, margins) = (&self.bounds, &self.margins);
+        let room = |c: usize| {
+            let size = bounds[c].size().max_element();
+            let trembles = if size.is_finite() {
+                TREMBLES * size
+            } else {
+                0.0
+            };
+            AHEAD * (margins[c] - WATCH) + trembles
         };
-        self.broad.update(&self.bounds, keep, &mut self.pairs);
+        self.near_bodies
+            .overlapping(bounds, room, lasting, now, &mut self.pairs);
         let count = self.pairs.len().div_ceil(CHUNK);
         self.used = count;
         if self.chunks.len() < count {

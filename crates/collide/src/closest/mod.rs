@@ -1,6 +1,10 @@
 //! Closest points: the mathematics, one pair of primitives each.
 
+mod four;
+
 use glam::DVec3;
+
+pub use four::{FourPairs, segment_triangles};
 
 /// Closest points of a segment and something else.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -75,16 +79,8 @@ fn parallel(a0: DVec3, a1: DVec3, b0: DVec3, b1: DVec3) -> (f64, f64) {
 
 /// Barycentric weights of the point of triangle `t` that is closest to `p`.
 pub fn on_triangle(p: DVec3, t: [DVec3; 3]) -> [f64; 3] {
-    let (ab, ac) = (t[1] - t[0], t[2] - t[0]);
-    let normal = ab.cross(ac);
-    let area = normal.length_squared();
-    if area > 0.0 {
-        let ap = p - t[0];
-        let v = ap.cross(ac).dot(normal) / area;
-        let w = ab.cross(ap).dot(normal) / area;
-        if v >= 0.0 && w >= 0.0 && v + w <= 1.0 {
-            return [1.0 - v - w, v, w];
-        }
+    if let Some(weights) = over_face(p, t) {
+        return weights;
     }
     // Outside the triangle, or the triangle has no area: the closest of its sides.
     let mut best = ([1.0, 0.0, 0.0], f64::INFINITY);
@@ -104,6 +100,18 @@ pub fn on_triangle(p: DVec3, t: [DVec3; 3]) -> [f64; 3] {
 /// Whether segment `a`–`b` goes through triangle `t`.
 pub fn pierces(a: DVec3, b: DVec3, t: [DVec3; 3]) -> bool {
     piercing(a, b, t).is_some()
+}
+
+/// Barycentric weights of the foot of `p` on the plane of `t`, if it is in the triangle.
+#[inline]
+fn over_face(p: DVec3, t: [DVec3; 3]) -> Option<[f64; 3]> {
+    let (ab, ac) = (t[1] - t[0], t[2] - t[0]);
+    let normal = ab.cross(ac);
+    let area = normal.length_squared();
+    let ap = p - t[0];
+    let v = ap.cross(ac).dot(normal) / area;
+    let w = ab.cross(ap).dot(normal) / area;
+    (area > 0.0 && v >= 0.0 && w >= 0.0 && v + w <= 1.0).then_some([1.0 - v - w, v, w])
 }
 
 /// Closest points of segment `a`–`b` and triangle `t`. If the segment pierces the triangle, the
@@ -174,6 +182,7 @@ fn piercing(a: DVec3, b: DVec3, t: [DVec3; 3]) -> Option<(f64, [f64; 3])> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use trocar_math::{Four, f64x4};
 
     /// A million in the long run.
     fn cases() -> u32 {
@@ -230,6 +239,28 @@ mod tests {
             let sampled = sampled(a, b, t);
             prop_assert!(distance <= sampled + 1e-9);
             prop_assert!(distance >= sampled - (b - a).length() / 24.0 - 1e-9);
+        }
+
+        #[test]
+        fn four_at_a_time_have_the_bits_of_one(
+            a in vector(), b in vector(), corners in prop::array::uniform12(vector()), range in 0.0..3.0_f64,
+        ) {
+            let lane = |k: usize| [corners[k], corners[4 + k], corners[8 + k]];
+            let lanes = [0, 4, 8].map(|k| Four::of(&corners[k], &corners[k + 1], &corners[k + 2], &corners[k + 3]));
+            let found = segment_triangles(a, b, lanes, f64x4::splat(range));
+            for k in 0..4 {
+                let one = segment_triangle(a, b, lane(k));
+                let Some(four) = &found else {
+                    prop_assert!(one.distance_squared.sqrt() > range);
+                    continue;
+                };
+                let same = SegmentPair {
+                    along: four.along[k],
+                    weights: four.weights.map(|w| w[k]),
+                    distance_squared: four.distance_squared[k],
+                };
+                prop_assert_eq!(same, one);
+            }
         }
 
         #[test]

@@ -1,0 +1,205 @@
+//! One segment and four triangles at a time.
+
+use super::{PARALLEL, segment_triangle};
+use glam::DVec3;
+use trocar_math::{Four, f64x4, four::LANES};
+
+/// Closest points of a segment and four triangles, a lane for each; as in [`SegmentPair`](super::SegmentPair).
+#[derive(Clone, Copy, Debug)]
+pub struct FourPairs {
+    /// Where on the segment, from 0 to 1.
+    pub along: [f64; LANES],
+    /// Weights of the first corners, of the second, of the third.
+    pub weights: [[f64; LANES]; 3],
+    /// Squares of the distances, m².
+    pub distance_squared: [f64; LANES],
+}
+
+/// The best so far, in every lane.
+#[derive(Clone, Copy)]
+struct Best {
+    along: f64x4,
+    weights: [f64x4; 3],
+    distance: f64x4,
+}
+
+impl Best {
+    const NONE: Self = Self {
+        along: f64x4::ZERO,
+        weights: [f64x4::ONE, f64x4::ZERO, f64x4::ZERO],
+        distance: f64x4::splat(f64::INFINITY),
+    };
+
+    /// Takes `along` and `weights` where `distance` is less.
+    #[inline(always)]
+    fn offer(&mut self, distance: f64x4, along: f64x4, weights: [f64x4; 3]) {
+        let better = distance.simd_lt(self.distance);
+        self.take(better, distance, along, weights);
+    }
+
+    #[inline(always)]
+    fn take(&mut self, mask: f64x4, distance: f64x4, along: f64x4, weights: [f64x4; 3]) {
+        self.distance = mask.bitselect(distance, self.distance);
+        self.along = mask.bitselect(along, self.along);
+        for (own, given) in self.weights.iter_mut().zip(weights) {
+            *own = mask.bitselect(given, *own);
+        }
+    }
+}
+
+#[inline(always)]
+fn dot(a: Four, b: Four) -> f64x4 {
+    a.x * b.x + a.y * b.y + a.z * b.z
+}
+
+/// Between 0 and 1; what is no number stays it.
+#[inline(always)]
+fn clamped(x: f64x4) -> f64x4 {
+    let x = x.simd_lt(f64x4::ZERO).bitselect(f64x4::ZERO, x);
+    x.simd_gt(f64x4::ONE).bitselect(f64x4::ONE, x)
+}
+
+#[inline(always)]
+fn lerp(a: Four, b: Four, s: f64x4) -> Four {
+    a.times(f64x4::ONE - s) + b.times(s)
+}
+
+/// Four triangles, and what all questions about them need.
+struct Triangles {
+    corners: [Four; 3],
+    ab: Four,
+    ac: Four,
+    normal: Four,
+    area: f64x4,
+    /// The ways along the sides, and the squares of their lengths.
+    sides: [Four; 3],
+    squares: [f64x4; 3],
+}
+
+impl Triangles {
+    #[inline(always)]
+    fn new(corners: [Four; 3]) -> Self {
+        let [p, q, r] = corners;
+        let sides = [q - p, r - q, p - r];
+        let ac = r - p;
+        let normal = sides[0].cross(ac);
+        Self {
+            corners,
+            ab: sides[0],
+            ac,
+            normal,
+            area: normal.length_squared(),
+            sides,
+            squares: sides.map(Four::length_squared),
+        }
+    }
+
+    /// Weights of the second and third corner of the foot of a point, seen from the first corner, and whether it is in the triangle.
+    #[inline(always)]
+    fn over_face(&self, p: Four) -> (f64x4, f64x4, f64x4) {
+        let v = dot(p.cross(self.ac), self.normal) / self.area;
+        let w = dot(self.ab.cross(p), self.normal) / self.area;
+        let zero = f64x4::ZERO;
+        let inside = v.simd_ge(zero) & w.simd_ge(zero) & (v + w).simd_le(f64x4::ONE);
+        (v, w, inside)
+    }
+
+    /// Weights of the nearest points to an end of the segment.
+    #[inline(always)]
+    fn nearest(&self, end: Four) -> [f64x4; 3] {
+        let (v, w, inside) = self.over_face(end - self.corners[0]);
+        let over = [f64x4::ONE - v - w, v, w];
+        if inside.all() {
+            return over;
+        }
+        let mut best = Best::NONE;
+        for k in 0..3 {
+            let (from, to) = (self.corners[k], self.corners[(k + 1) % 3]);
+            let s = clamped(dot(end - from, self.sides[k]) / self.squares[k]);
+            let distance = (lerp(from, to, s) - end).length_squared();
+            best.offer(distance, f64x4::ZERO, on_side(k, s));
+        }
+        [0, 1, 2].map(|k| inside.bitselect(over[k], best.weights[k]))
+    }
+}
+
+/// Weights at a part of the way along side `k`.
+#[inline(always)]
+fn on_side(k: usize, s: f64x4) -> [f64x4; 3] {
+    let mut weights = [f64x4::ZERO; 3];
+    weights[k] = f64x4::ONE - s;
+    weights[(k + 1) % 3] = s;
+    weights
+}
+
+/// Nearest points of segment `a`–`b` and the triangles whose first, second and third corners are `t`, with the bits of
+/// [`segment_triangle`](super::segment_triangle); none if all lie farther than their `range` (m) from it as their planes tell already. Lanes that are
+/// degenerate (no area, no length, a side along the segment) or no numbers are done one by one.
+#[inline]
+pub fn segment_triangles(a: DVec3, b: DVec3, t: [Four; 3], range: f64x4) -> Option<FourPairs> {
+    let (zero, one) = (f64x4::ZERO, f64x4::ONE);
+    let triangles = Triangles::new(t);
+    let Triangles { normal, area, .. } = triangles;
+    let ends = [a, b].map(Four::splat);
+    let [from, to] = ends.map(|end| dot(normal, end - t[0]));
+    let beside = (from * to).simd_gt(zero);
+    // A hair more than the range, for what was rounded.
+    let wide = range * range * area * f64x4::splat(1.0 + 1e-9);
+    let far = (from * from).fast_min(to * to).simd_gt(wide);
+    if (beside & far).all() {
+        return None;
+    }
+    let mut best = Best::NONE;
+    for (end, along) in ends.into_iter().zip([zero, one]) {
+        let weights = triangles.nearest(end);
+        let point = t[0].times(weights[0]) + t[1].times(weights[1]) + t[2].times(weights[2]);
+        best.offer((point - end).length_squared(), along, weights);
+    }
+    let d = Four::splat(b - a);
+    let dd = f64x4::splat((b - a).length_squared());
+    let mut hard = !(area.simd_gt(zero));
+    for k in 0..3 {
+        let (e, ee, r) = (triangles.sides[k], triangles.squares[k], ends[0] - t[k]);
+        let (de, dr, er) = (dot(d, e), dot(d, r), dot(e, r));
+        let below = dd * ee - de * de;
+        hard |= !(below.simd_gt(f64x4::splat(PARALLEL) * dd * ee));
+        let s = clamped((de * er - ee * dr) / below);
+        let free = (de * s + er) / ee;
+        let t_k = clamped(free);
+        let again = clamped((de * t_k - dr) / dd);
+        let s = free.simd_eq(t_k).bitselect(s, again);
+        let apart = lerp(ends[0], ends[1], s) - lerp(t[k], t[(k + 1) % 3], t_k);
+        best.offer(apart.length_squared(), s, on_side(k, t_k));
+    }
+    if !beside.all() {
+        let along = from / (from - to);
+        let (v, w, inside) = triangles.over_face(lerp(ends[0], ends[1], along) - t[0]);
+        let through = inside & !beside & !(from.simd_eq(to));
+        best.take(through, zero, along, [one - v - w, v, w]);
+    }
+    hard |= !best.distance.is_finite();
+    let mut out = FourPairs {
+        along: best.along.to_array(),
+        weights: best.weights.map(|w| w.to_array()),
+        distance_squared: best.distance.to_array(),
+    };
+    let hard = hard.to_bitmask();
+    if hard != 0 {
+        one_by_one(a, b, t, hard, &mut out);
+    }
+    Some(out)
+}
+
+/// The lanes of a mask, each on its own.
+#[cold]
+fn one_by_one(a: DVec3, b: DVec3, t: [Four; 3], mask: u32, out: &mut FourPairs) {
+    let corners = t.map(|corner| corner.vectors());
+    for lane in (0..LANES).filter(|lane| mask & (1 << lane) != 0) {
+        let pair = segment_triangle(a, b, corners.map(|c| c[lane]));
+        out.along[lane] = pair.along;
+        out.distance_squared[lane] = pair.distance_squared;
+        for k in 0..3 {
+            out.weights[k][lane] = pair.weights[k];
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! Planes and convex pieces on the triangles of a surface.
+
+use super::{AWRY, EDGE_ON, NO_AREA, Patch, Touch, bearing};
+use crate::{
+    closest,
+    rigid::{Meeting, Nearness, Piece},
+};
+use glam::DVec3;
+
+impl Patch {
+    /// What is below a plane is pushed out of it at the corners: between them a triangle is flat, as the plane is.
+    pub(super) fn touch_plane(
+        &mut self,
+        (c, t): (u32, u32),
+        (point, normal): (DVec3, DVec3),
+        margin: f64,
+        positions: &[DVec3],
+        out: &mut Vec<Touch>,
+    ) {
+        let nodes = self.triangles[t as usize];
+        for (k, n) in nodes.into_iter().enumerate() {
+            let corner = positions[n as usize];
+            let height = (corner - point).dot(normal);
+            if height > margin {
+                continue;
+            }
+            let mut weights = [0.0; 3];
+            weights[k] = 1.0;
+            let touch = Touch {
+                probe: c as usize,
+                at: corner - normal * height,
+                distance: 0.0,
+                nodes,
+                weights,
+                normal,
+                key: (0, bearing(nodes, weights)),
+            };
+            if self.is_new(&touch) {
+                out.push(touch);
+            }
+        }
+    }
+
+    pub(super) fn touch_convex(
+        &mut self,
+        (c, t): (u32, u32),
+        piece: &Piece,
+        margin: f64,
+        positions: &[DVec3],
+        out: &mut Vec<Touch>,
+    ) {
+        let nodes = self.triangles[t as usize];
+        let corners = nodes.map(|n| positions[n as usize]);
+        let face = (corners[1] - corners[0]).cross(corners[2] - corners[0]);
+        if face.length_squared() < NO_AREA {
+            return;
+        }
+        let (p, q, normal) = match piece.nearest(corners, margin, &mut self.scratch) {
+            Nearness::Near(p, q, normal) => (p, q, normal),
+            Nearness::Far => return,
+            // What can't be told may touch: what lies over the triangle does, from the side it was last seen on.
+            Nearness::Unknown => {
+                let middle = (corners[0] + corners[1] + corners[2]) / 3.0;
+                let normal = (middle - piece.pose().position).normalize_or(DVec3::Y);
+                (DVec3::NAN, middle, normal)
+            }
+        };
+        let weights = closest::on_triangle(q, corners);
+        let outward = self.outward(nodes, weights, positions);
+        let along = outward.normalize_or(DVec3::Y).dot(normal);
+        let (side, mut now) = self.side((c, t), along, along.abs() >= EDGE_ON);
+        if along.abs() < EDGE_ON {
+            // Met edge on, a triangle has no side that could have been left.
+            now = side;
+        }
+        let back = face.normalize_or(DVec3::Y) * -f64::from(side);
+        let mut meetings = std::mem::take(&mut self.meetings);
+        meetings.clear();
+        let nearest = if side == now && self.looks_out(nodes, weights, -normal, positions) {
+            // Where the nearest points are not known, only what lies over the triangle is.
+            (p, q, if p.is_nan() { back } else { normal })
+        } else {
+            // It has come through: the way out is back to where it came from. Or it meets the triangle from the side, where
+            // an edge seems a wall; but behind it the surface goes on, and what slides over the surface must not stumble
+            // there. In both cases only what lies over the triangle itself touches it.
+            (DVec3::NAN, q, back)
+        };
+        piece.meet(corners, nearest, margin, &mut self.scratch, &mut meetings);
+        // Deeper than it is thick, it has long passed, or the surface is crumpled and has no side there.
+        let deepest = -4.0 * piece.thickness();
+        let near = |m: &&Meeting| (m.triangle - m.piece).dot(m.normal) >= deepest;
+        for meeting in meetings.iter().filter(near) {
+            let weights = closest::on_triangle(meeting.triangle, corners);
+            let touch = Touch {
+                probe: c as usize,
+                at: meeting.piece,
+                distance: 0.0,
+                nodes,
+                weights,
+                normal: meeting.normal,
+                key: (meeting.feature, bearing(nodes, weights)),
+            };
+            if self.is_new(&touch) {
+                out.push(touch);
+            }
+        }
+        self.meetings = meetings;
+    }
+
+    /// True if the unit vector `out` may lead from the surface at a point to something that touches it there from outside:
+    /// no triangle around the point lies in its way.
+    fn looks_out(
+        &self,
+        nodes: [u32; 3],
+        weights: [f64; 3],
+        out: DVec3,
+        positions: &[DVec3],
+    ) -> bool {
+        let at = |n: u32| positions[n as usize];
+        let bears = bearing(nodes, weights);
+        if bears[2] != u32::MAX {
+            let [a, b, c] = nodes.map(at);
+            return (b - a).cross(c - a).normalize_or_zero().dot(out).abs() > 1.0 - AWRY;
+        }
+        self.stars.around(bears[0]).all(|t| {
+            let others = self.triangles[t as usize];
+            let edge = bears[1] != u32::MAX;
+            if edge && !others.contains(&bears[1]) {
+                return true;
+            }
+            let base = at(bears[0]);
+            let along = if edge {
+                (at(bears[1]) - base).normalize_or_zero()
+            } else {
+                DVec3::ZERO
+            };
+            let into = others.iter().filter(|n| !bears.contains(n)).map(|n| {
+                let way = at(*n) - base;
+                (way - along * along.dot(way)).normalize_or_zero()
+            });
+            into.fold(f64::NEG_INFINITY, |most, way| most.max(way.dot(out))) <= AWRY
+        })
+    }
+}
