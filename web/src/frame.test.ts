@@ -6,12 +6,12 @@ import type { SceneDescription } from "./wire";
 /** Byte at which the stages begin. */
 const STAGES = 64;
 
-/** A frame with two stages, two tissues (one without vertices), one body, one instrument. */
+/** A frame with two stages, three tissues (one without vertices, one torn), one body, one instrument. */
 function message(): ArrayBuffer {
   const words: ["u" | "f" | "d", number][] = [];
   const u = (...values: number[]) => values.forEach((value) => void words.push(["u", value]));
   const f = (...values: number[]) => values.forEach((value) => void words.push(["f", value]));
-  u(0x32465254, 7, 41, 0b111);
+  u(0x33465254, 7, 41, 0b111);
   words.push(["d", 12.5]);
   f(0.75, 400, 0.5);
   u(12);
@@ -22,9 +22,12 @@ function message(): ArrayBuffer {
   f(100, 300);
   u(1);
   f(0.5, 0.5, 0.5, 0, 0, 0, 1, 1.25, 0.5, -0.5, 0.125, 0.25, -0.25, 1.5);
-  u(2, 2);
+  u(3, 2, 0);
   f(1, 2, 3, 4, 5, 6);
-  u(0);
+  u(0, 0);
+  u(3, 4, 1, 2, 0, 1);
+  f(0, 0, 0, 1, 0, 0, 0, 1, 0);
+  f(0, 0, 2, 1, 0, 2, 0, 1, 2);
   u(1);
   f(0.5, 0.25, 0.125, 0, 0, 0, 1);
   u(1);
@@ -70,7 +73,16 @@ describe("parseFrame", () => {
       zoom: 1.5,
     });
     expect([...frame.stageCosts]).toEqual([100, 300]);
-    expect(frame.tissues.map((tissue) => [...tissue])).toEqual([[1, 2, 3, 4, 5, 6], []]);
+    expect(frame.tissues.map((tissue) => [...tissue])).toEqual([
+      [1, 2, 3, 4, 5, 6],
+      [],
+      [0, 0, 2, 1, 0, 2, 0, 1, 2],
+    ]);
+    const [whole, , torn] = frame.surfaces;
+    expect(whole).toBeNull();
+    expect(torn?.edits).toBe(4);
+    expect([...(torn?.triangles ?? [])]).toEqual([2, 0, 1]);
+    expect([...(torn?.rest ?? [])]).toEqual([0, 0, 0, 1, 0, 0, 0, 1, 0]);
     expect([...frame.bodies[0]]).toEqual([0.5, 0.25, 0.125, 0, 0, 0, 1]);
     const [instrument] = frame.instruments;
     expect([instrument.shaft[0], instrument.jawA[0], instrument.jawB[0]]).toEqual([1, 2, 3]);
@@ -106,8 +118,14 @@ describe("parseFrame", () => {
 
   it("refuses numbers that are not finite", () => {
     const bad = message();
-    new DataView(bad).setFloat32(STAGES + 12 + 4 + 56 + 8, Number.NaN, true);
+    new DataView(bad).setFloat32(STAGES + 12 + 4 + 56 + 12, Number.NaN, true);
     expect(() => parseFrame(bad)).toThrow("vertex positions is not a finite number");
+  });
+
+  it("refuses a torn surface with a corner that is no vertex", () => {
+    const bad = message();
+    new DataView(bad).setUint32(STAGES + 12 + 4 + 56 + 12 + 24 + 8 + 12, 3, true);
+    expect(() => parseFrame(bad)).toThrow("outside its 3 vertices");
   });
 
   it("refuses two eyes and lenses that can't be", () => {
@@ -147,6 +165,7 @@ describe("checkFrame", () => {
       tissues: [
         { name: "liver", vertices },
         { name: "film", vertices: 0 },
+        { name: "capsule", vertices: 7 },
       ],
       bodies: [{}],
       instruments: [{}],

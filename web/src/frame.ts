@@ -3,8 +3,8 @@
 import { FrameError, Reader } from "./reader";
 import type { EndoscopeHandle, Handle, SceneDescription } from "./wire";
 
-/** "TRF2", read as a little-endian u32. */
-export const FRAME_MAGIC = 0x32465254;
+/** "TRF3", read as a little-endian u32. */
+export const FRAME_MAGIC = 0x33465254;
 
 const PAUSED = 1 << 0;
 const SLOW = 1 << 1;
@@ -44,9 +44,21 @@ export interface Frame {
   eye: EyeFrame | null;
   /** For each tissue the vertex positions x y z, m. */
   tissues: Float32Array[];
+  /** For each tissue its surface, if that was torn or cut since the scene was described. */
+  surfaces: (SurfaceFrame | null)[];
   /** For each body its pose. */
   bodies: Float32Array[];
   instruments: InstrumentFrame[];
+}
+
+/** The surface of a tissue as it is by now. */
+export interface SurfaceFrame {
+  /** How often it was edited: the same number, the same surface. */
+  edits: number;
+  /** Three vertices a triangle. */
+  triangles: Uint32Array;
+  /** Where each vertex is at rest, x y z, m. */
+  rest: Float32Array;
 }
 
 export interface EyeFrame {
@@ -101,11 +113,14 @@ export function parseFrame(message: ArrayBuffer): Frame {
     stageCosts: reader.floats(reader.count("stages", 4), "stage costs"),
     eye: parseEye(reader),
     tissues: [],
+    surfaces: [],
     bodies: [],
     instruments: [],
   };
-  for (let left = reader.count("tissues", 4); left > 0; left -= 1) {
-    frame.tissues.push(reader.floats(3 * reader.count("vertices", 12), "vertex positions"));
+  for (let left = reader.count("tissues", 8); left > 0; left -= 1) {
+    const vertices = reader.count("vertices", 12);
+    frame.surfaces.push(parseSurface(reader, vertices));
+    frame.tissues.push(reader.floats(3 * vertices, "vertex positions"));
   }
   for (let left = reader.count("bodies", 4 * POSE); left > 0; left -= 1) {
     frame.bodies.push(reader.floats(POSE, "body pose"));
@@ -121,6 +136,18 @@ export function parseFrame(message: ArrayBuffer): Frame {
   }
   reader.end();
   return frame;
+}
+
+function parseSurface(reader: Reader, vertices: number): SurfaceFrame | null {
+  const edits = reader.u32("edits");
+  if (edits === 0) {
+    return null;
+  }
+  const triangles = reader.words(3 * reader.count("triangles", 12), "triangles");
+  if (triangles.some((vertex) => vertex >= vertices)) {
+    throw new FrameError(`the frame has a triangle outside its ${vertices} vertices`);
+  }
+  return { edits, triangles, rest: reader.floats(3 * vertices, "rest positions") };
 }
 
 function parseEye(reader: Reader): EyeFrame | null {
@@ -149,7 +176,9 @@ export function checkFrame(frame: Frame, scene: SceneDescription): void {
   same("stages", frame.stageCosts.length, scene.stages.length);
   same("eyes", frame.eye ? 1 : 0, scene.endoscope ? 1 : 0);
   for (let i = 0; i < frame.tissues.length; i += 1) {
-    same(`vertices of ${scene.tissues[i].name}`, frame.tissues[i].length / 3, scene.tissues[i].vertices);
+    if (frame.surfaces[i] === null) {
+      same(`vertices of ${scene.tissues[i].name}`, frame.tissues[i].length / 3, scene.tissues[i].vertices);
+    }
   }
 }
 

@@ -2,12 +2,12 @@ import { describe, expect, it } from "vitest";
 import { isInsight, parseInsight } from "./insight";
 import { FrameError } from "./reader";
 
-/** Two nodes, one element, one contact, one force, no anchor, one frame, one normal, one box. */
+/** Two nodes, one element, one contact, one force, no anchor, one frame, one normal, one box, one triangle in false colours. */
 function message(state = 3): ArrayBuffer {
   const words: ["u" | "f", number][] = [];
   const u = (...values: number[]) => values.forEach((value) => void words.push(["u", value]));
   const f = (...values: number[]) => values.forEach((value) => void words.push(["f", value]));
-  u(0x33495254, 5, 2);
+  u(0x34495254, 5, 2);
   f(1, 2, 3);
   u(0);
   f(4, 5, 6);
@@ -23,6 +23,8 @@ function message(state = 3): ArrayBuffer {
   f(1, 0, 0, 0, 0, 1);
   u(1);
   f(0, 0, 0, 1, 2, 3, 1);
+  u(1);
+  f(0, 0, 0, 0, 1, 0, 0, 0.5, 0, 1, 0, 1);
   u(6, 7, 8, 9, 10);
   const view = new DataView(new ArrayBuffer(4 * words.length));
   words.forEach(([kind, value], i) => {
@@ -46,6 +48,7 @@ describe("parseInsight", () => {
     expect([...insight.frames]).toEqual([0, 0, 0, 0, 0, 0, 1]);
     expect([...insight.normals]).toEqual([1, 0, 0, 0, 0, 1]);
     expect([...insight.boxes]).toEqual([0, 0, 0, 1, 2, 3, 1]);
+    expect([...insight.colours]).toEqual([0, 0, 0, 0, 1, 0, 0, 0.5, 0, 1, 0, 1]);
     expect(insight.search).toEqual({ probes: 6, boxes: 7, pairs: 8, bodyPairs: 9, contacts: 10 });
   });
 

@@ -2,8 +2,8 @@
 
 import { FrameError, Reader } from "./reader";
 
-/** "TRI3", read as a little-endian u32. */
-export const INSIGHT_MAGIC = 0x33495254;
+/** "TRI4", read as a little-endian u32. */
+export const INSIGHT_MAGIC = 0x34495254;
 
 /** Which parts of an insight are wanted. */
 export interface Views {
@@ -15,6 +15,11 @@ export interface Views {
   frames: boolean;
   normals: boolean;
   boxes: boolean;
+  /** Of membranes, in false colours; one at a time. */
+  stress: boolean;
+  displacement: boolean;
+  adhesion: boolean;
+  front: boolean;
 }
 
 /** Nothing but the picture. */
@@ -27,6 +32,10 @@ export const NO_VIEWS: Views = {
   frames: false,
   normals: false,
   boxes: false,
+  stress: false,
+  displacement: false,
+  adhesion: false,
+  front: false,
 };
 
 /** What a node is, in the order of its number. */
@@ -52,6 +61,8 @@ export const ANCHOR = 6;
 export const FRAME = 7;
 export const NORMAL = 6;
 export const BOX = 7;
+/** Words of a triangle in false colours: three corners and a number from 0 to 1 at each. */
+export const COLOUR = 12;
 
 /** What the search for contacts did in a step. */
 export interface Search {
@@ -88,6 +99,8 @@ export interface Insight {
   normals: Float32Array;
   /** Lowest and highest corner, and 1 if something is near. */
   boxes: Float32Array;
+  /** Triangles: of each corner its position and a number from 0 to 1. */
+  colours: Float32Array;
   search: Search;
 }
 
@@ -120,6 +133,7 @@ export function parseInsight(message: ArrayBuffer): Insight {
     frames: rows("frames", FRAME),
     normals: rows("normals", NORMAL),
     boxes: rows("boxes", BOX),
+    colours: rows("colours", COLOUR),
     search: {
       probes: reader.u32("probes"),
       boxes: reader.u32("boxes of the search"),

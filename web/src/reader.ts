@@ -56,6 +56,11 @@ export class Reader {
     return floats;
   }
 
+  /** Whole numbers; a view, too. */
+  words(length: number, what: string): Uint32Array {
+    return new Uint32Array(this.view.buffer as ArrayBuffer, this.take(4 * length, what), length);
+  }
+
   end(): void {
     const left = this.view.byteLength - this.at;
     if (left > 0) {

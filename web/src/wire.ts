@@ -76,6 +76,28 @@ export type TissueDescription = {
   triangles: Array<number>;
   /** At rest, three numbers a vertex. */
   positions: Array<number>;
+  /** The curve that is drawn on it. */
+  path: PathDescription | null;
+};
+
+/** A curve that is drawn on a tissue where it lies at rest. */
+export type PathDescription = {
+  /** A circle: all points at a distance from a middle; none if it is a line. */
+  circle: CircleDescription | null;
+  /** A line through these points. */
+  points: Array<[number, number, number]>;
+  /** How wide it is drawn. */
+  width: number;
+  /** Its colour. */
+  colour: [number, number, number];
+};
+
+/** All points at a distance from a middle. */
+export type CircleDescription = {
+  /** The middle. */
+  centre: [number, number, number];
+  /** The distance. */
+  radius: number;
 };
 
 /** Something that is only seen. */
@@ -412,6 +434,14 @@ export type ClientMessage = {
   normals: boolean;
   /** Boxes around what may touch. */
   boxes: boolean;
+  /** Membranes: how near they are to tearing. */
+  stress: boolean;
+  /** Membranes: how far they are from rest. */
+  displacement: boolean;
+  /** Membranes: how much of their hold is left. */
+  adhesion: boolean;
+  /** Membranes: tears, and where they come off. */
+  front: boolean;
 } | {
   "type": "seek";
   /** Simulated time. */

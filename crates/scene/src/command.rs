@@ -9,7 +9,7 @@ use crate::{
 };
 use glam::DVec3;
 use std::ops::Range;
-use trocar_dynamics::Anchor;
+use trocar_dynamics::{Anchor, Pull};
 
 /// A sum of steps misses a round number by rounding; this much earlier counts as in time, s.
 pub(crate) const EARLY: f64 = 1e-9;
@@ -23,8 +23,49 @@ pub struct Command {
     pub set: Vec<Change>,
     /// Everything goes back to where it began.
     pub reset: bool,
-    /// A point that is pushed, by what force (N), and until when (s).
-    pub push: Option<(Anchor, DVec3, f64)>,
+    /// A point that is pushed.
+    pub push: Option<Push>,
+    /// A point that is drawn along a way.
+    pub draw: Option<Draw>,
+}
+
+/// A point that is pushed, by what force (N), and until when (s).
+pub type Push = (Anchor, DVec3, f64);
+
+/// A point that is drawn along a way, as if a hand held it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Draw {
+    /// Which point.
+    pub anchor: Anchor,
+    /// Points of the way, m.
+    pub way: Vec<DVec3>,
+    /// Until when, s.
+    pub until: f64,
+    /// Greatest force, N.
+    pub force: f64,
+}
+
+impl Draw {
+    /// Where it is to be when `part` (0 to 1) of the time is over: the whole way at one speed, m.
+    fn target(&self, part: f64) -> DVec3 {
+        let lengths = self.way.windows(2).map(|ends| ends[0].distance(ends[1]));
+        let mut left = part.clamp(0.0, 1.0) * lengths.clone().sum::<f64>();
+        for (ends, length) in self.way.windows(2).zip(lengths) {
+            if left <= length && length > 0.0 {
+                return ends[0].lerp(ends[1], left / length);
+            }
+            left -= length;
+        }
+        self.way.last().copied().unwrap_or_default()
+    }
+}
+
+impl Command {
+    /// The point that it acts on, if it does on one.
+    pub(crate) fn on(&self) -> Option<Anchor> {
+        let pushed = self.push.map(|p| p.0);
+        pushed.or(self.draw.as_ref().map(|d| d.anchor))
+    }
 }
 
 /// All commands of a scene, in the order of their times.
@@ -75,16 +116,21 @@ pub(crate) fn commands(
                     value: s.to,
                 });
             }
-            let push = timed_pushes(model, source, i, spec)?;
-            if set.is_empty() && !spec.reset && push.is_none() {
+            let (push, draw) = timed_pushes(model, source, i, spec)?;
+            if set.is_empty() && !spec.reset && push.is_none() && draw.is_none() {
                 let problem = "the command does nothing".to_string();
-                return Err(wrong("at", problem, "Give `set`, `reset` or `push`."));
+                return Err(wrong(
+                    "at",
+                    problem,
+                    "Give `set`, `reset`, `push` or `pull`.",
+                ));
             }
             commands.push(Command {
                 at: spec.at,
                 set,
                 reset: spec.reset,
                 push,
+                draw,
             });
         }
     }
@@ -131,8 +177,30 @@ impl Simulation {
             if let Some((anchor, force, until)) = command.push
                 && command.at < to
                 && from < until
+                && let Some(anchor) = self.followed(&anchor)
             {
                 self.pushes.push((anchor, force));
+            }
+        }
+        self.commands = commands;
+    }
+
+    /// Adds what commands pull at in a step of `dt` seconds to what the hand does: where it is to be at the end of it.
+    pub(crate) fn draw(&mut self, dt: f64) {
+        let commands = std::mem::take(&mut self.commands);
+        let Range { start, end } = self.window(dt);
+        for command in &commands {
+            if let Some(draw) = &command.draw
+                && command.at < end
+                && start < draw.until
+                && let Some(anchor) = self.followed(&draw.anchor)
+            {
+                let part = (self.state.time + dt - command.at) / (draw.until - command.at);
+                self.pulls.push(Pull {
+                    anchor,
+                    target: draw.target(part),
+                    force: draw.force,
+                });
             }
         }
         self.commands = commands;

@@ -11,7 +11,7 @@ pub struct Energy {
     pub kinetic: f64,
     /// Of height, against the start.
     pub gravity: f64,
-    /// Of springs, shape memory, torsion and bending, and of elements between different things.
+    /// Of springs, shape memory, torsion, bending and what sticks, and of elements between different things.
     pub elastic: f64,
 }
 
@@ -35,6 +35,10 @@ impl Simulation {
                 energy.kinetic += net.kinetic_energy(nodes);
                 energy.gravity += net.gravity_energy(nodes, self.model.gravity);
                 energy.elastic += net.elastic_energy(nodes, self.state.time);
+            } else if let Some(membrane) = self.model.membrane(matter) {
+                energy.kinetic += membrane.kinetic_energy(nodes);
+                energy.gravity += membrane.gravity_energy(nodes, self.model.gravity);
+                energy.elastic += membrane.elastic_energy(nodes);
             } else if !self.model.matters[m].is_prescribed() {
                 let masses = self.model.matters[m].masses();
                 let start = &self.model.start[m].position;

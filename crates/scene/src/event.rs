@@ -46,6 +46,18 @@ pub enum Happening {
         /// True if this was once too often: it stays frozen.
         frozen: bool,
     },
+    /// A membrane began to tear.
+    TearBegan {
+        /// Which membrane.
+        membrane: String,
+    },
+    /// A tear reached a rim, or another tear.
+    TearEnded {
+        /// Which membrane.
+        membrane: String,
+        /// In how many pieces it is now.
+        pieces: usize,
+    },
     /// Everything went back to where it began; parameters stay.
     Reset,
     /// A parameter was changed.
@@ -77,6 +89,14 @@ impl std::fmt::Display for Happening {
             Self::Released { instrument } => write!(f, "{instrument} let go"),
             Self::Slipped { instrument } => write!(f, "{instrument} slipped: pulled too hard"),
             Self::TornOut { instrument } => write!(f, "tissue tore out of {instrument}"),
+            Self::TearBegan { membrane } => write!(f, "{membrane} begins to tear"),
+            Self::TearEnded {
+                membrane,
+                pieces: 1,
+            } => write!(f, "a tear in {membrane} reached its end"),
+            Self::TearEnded { membrane, pieces } => {
+                write!(f, "{membrane} is in {pieces} pieces")
+            }
             Self::Reset => write!(f, "everything is back where it began"),
             Self::Changed { parameter, value } => write!(f, "{parameter} is now {value}"),
             Self::Refused { parameter, reason } => {

@@ -177,6 +177,8 @@ pub struct Group {
     hypers: Vec<Hyper>,
     globals: Vec<Global>,
     stable: f64,
+    /// The longest substep that its membranes bear as they are now, s.
+    films: f64,
     /// Shares of state: those of prescribed matter first, then the members', lent for the step.
     nodes: Vec<Nodes>,
     contacts: Vec<Contact>,
@@ -268,6 +270,7 @@ impl Group {
             hypers: hypers_within(model, within),
             globals: globals_within(model, within),
             stable: connected.bounds.safe,
+            films: model.film_step(&connected.members),
             nodes,
             warm: Vec::new(),
             probes: Probes::new(model, model.bodies.is_some_and(within), PARTS),
@@ -303,6 +306,11 @@ impl Group {
         let within = |m: MatterId| self.members.contains(&m);
         let (hypers, globals) = (hypers_within(model, within), globals_within(model, within));
         (self.hypers, self.globals) = (hypers, globals);
+    }
+
+    /// Takes over how long substeps may be now that membranes have changed.
+    pub fn note_films(&mut self, model: &Model) {
+        self.films = model.film_step(&self.members);
     }
 
     /// Takes the members' shares out of the state for the step.
@@ -418,7 +426,7 @@ impl Group {
         let radii = self.capsules.iter().map(|c| c.radius);
         let least = radii.fold(WATCH, f64::min).max(LEAST_LOOK);
         let looks = trocar_math::real::ceil(self.approach / least) as u32;
-        self.wanted = substeps(stage.dt, bound).max(looks);
+        self.wanted = substeps(stage.dt, bound.min(self.films)).max(looks);
         self.wanted.min(crate::build::MAX_SUBSTEPS)
     }
 

@@ -47,6 +47,10 @@ impl Simulation {
             for tie in &group.ties[..group.scene_ties] {
                 hash.vectors(&[tie.impulse]);
                 hash.number(tie.h);
+                if !self.model.films.is_empty() {
+                    hash.anchor(&tie.a);
+                    hash.anchor(&tie.b);
+                }
             }
             for joint in &group.joints {
                 hash.numbers(&joint.memory.impulses);
@@ -83,6 +87,17 @@ impl Simulation {
                 hash.count(u64::from(*capsule) << 32 | u64::from(*triangle));
                 hash.number(f64::from(*side));
             }
+        }
+        for film in &self.model.films {
+            if let Some(membrane) = self.model.membrane(film.matter) {
+                membrane.see(|bits| hash.count(bits));
+            }
+        }
+        self.tears.iter().for_each(|tears| hash.count(*tears));
+        for follower in &self.followers {
+            hash.anchor(&follower.named);
+            hash.count(u64::from(follower.now.is_some()));
+            follower.now.iter().for_each(|now| hash.anchor(now));
         }
         hash.0.digest()
     }

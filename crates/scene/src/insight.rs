@@ -1,5 +1,9 @@
 //! What goes on inside: nodes, elements, contacts, forces, anchors and frames, to be looked at (K134).
 
+mod films;
+
+pub use films::ColourInsight;
+
 use crate::Simulation;
 use glam::{DQuat, DVec3};
 use trocar_dynamics::{Field, Integrator, Local, Lock, Matter, MatterId, Nodes};
@@ -25,6 +29,14 @@ pub struct Views {
     pub normals: bool,
     /// Boxes around what may touch, and how many pairs they leave.
     pub boxes: bool,
+    /// How near the nodes of membranes are to tearing.
+    pub stress: bool,
+    /// How far they are from where they lie at rest.
+    pub displacement: bool,
+    /// How much of their hold is left.
+    pub adhesion: bool,
+    /// Tips and edges of tears, and where membranes come off.
+    pub front: bool,
 }
 
 /// What a node is, or what has been done to it.
@@ -139,6 +151,8 @@ pub struct Insight {
     pub normals: Vec<(DVec3, DVec3)>,
     /// Boxes that the search for contacts looked at.
     pub boxes: Vec<BoxInsight>,
+    /// Triangles of membranes in false colours.
+    pub colours: Vec<ColourInsight>,
     /// What that search did, if boxes are wanted.
     pub search: Search,
     /// Memory for forces that are worked out anew.
@@ -255,9 +269,11 @@ impl Simulation {
         out.frames.clear();
         out.normals.clear();
         out.boxes.clear();
+        out.colours.clear();
         out.search = Search::default();
         for tissue in &self.model.tissues {
             let Some(net) = self.model.net(tissue.matter) else {
+                self.see_film(tissue, wanted, out);
                 continue;
             };
             let nodes = &self.state.nodes[tissue.matter.index()];

@@ -10,6 +10,7 @@ pub mod command;
 pub mod energy;
 pub mod event;
 pub mod file;
+mod films;
 pub mod group;
 mod hash;
 pub mod insight;
@@ -23,6 +24,7 @@ pub mod recording;
 pub mod report;
 pub mod simulation;
 pub mod snapshot;
+pub mod torn;
 
 pub use energy::Energy;
 pub use event::Event;

@@ -326,7 +326,13 @@ impl Scene {
                 let at = vec![Key::Name("surface"), Key::Index(i), Key::Name("mesh")];
                 (at, &tissue.mesh)
             });
-            for (at, mesh) in of_scenery.chain(of_bodies).chain(of_tissues) {
+            let of_membranes = source.file.membrane.iter().enumerate();
+            let of_membranes = of_membranes.filter_map(|(i, membrane)| {
+                let at = vec![Key::Name("membrane"), Key::Index(i), Key::Name("mesh")];
+                Some((at, membrane.mesh.as_ref()?))
+            });
+            let all = of_scenery.chain(of_bodies).chain(of_tissues);
+            for (at, mesh) in all.chain(of_membranes) {
                 let name = joined(&source.name, mesh).ok_or_else(|| outside(source, &at, mesh))?;
                 if self.meshes.iter().any(|m| m.0 == name) {
                     continue;

@@ -5,6 +5,7 @@ use crate::{
     build::{MAX_STEP, Model, pose},
     command::{self, Command},
     event::Happening,
+    films::Follower,
     group::{Group, Motion, Stage as GroupStage},
     parameter::{self, Subject},
     report::{Clock, Stage},
@@ -100,6 +101,12 @@ pub struct Simulation {
     pub(crate) pushes: Vec<(Anchor, DVec3)>,
     /// What was pulled on in the last step.
     pub(crate) pulls: Vec<Pull>,
+    /// Points of membranes that hands and commands name: the scene's own first, always; then those that are pulled at.
+    pub(crate) followers: Vec<Follower>,
+    /// The scene's own, as it names them.
+    pub(crate) lasting: Vec<Anchor>,
+    /// How often each membrane has torn.
+    pub(crate) tears: Vec<u64>,
     motions: Vec<Motion>,
     pub(crate) grips: Vec<Grip>,
     forces: Vec<DVec3>,
@@ -137,6 +144,9 @@ impl Simulation {
             parameters,
             subjects,
             pulls: Vec::new(),
+            followers: Vec::new(),
+            lasting: Vec::new(),
+            tears: Vec::new(),
             motions: Vec::new(),
             grips: Vec::new(),
             forces: vec![DVec3::ZERO; model.tools.len()],
@@ -148,6 +158,7 @@ impl Simulation {
             report: StepReport::default(),
             model,
         };
+        simulation.lasting = Self::named(&simulation.model, &simulation.commands);
         simulation.rewind();
         Ok(simulation)
     }
@@ -162,6 +173,7 @@ impl Simulation {
 
     /// Back to the start, with parameters as they are.
     pub(crate) fn rewind(&mut self) {
+        self.mend_films();
         self.state = State {
             time: 0.0,
             nodes: self.model.start.clone(),
@@ -212,6 +224,8 @@ impl Simulation {
         let dt = self.step_with_commands((wall * self.model.slow_motion).min(self.longest));
         self.command(dt);
         self.follow(input, wall.min(self.longest));
+        self.draw(dt);
+        self.place_grounds(self.state.time + dt);
         self.lend();
         clock.lap(Stage::Input);
 
@@ -279,6 +293,7 @@ impl Simulation {
     /// Instruments follow their handles.
     fn follow(&mut self, input: &Input, dt: f64) {
         self.pulls.clone_from(&input.pulls);
+        self.follow_pulls();
         if let (Some(scope), Some(now)) = (&self.model.endoscope, &mut self.endoscope) {
             let wish = input.endoscope.unwrap_or(*now);
             *now = scope.endoscope.follow(now, &wish, dt);
@@ -351,6 +366,7 @@ impl Simulation {
         if self.groups.iter().any(|g| !g.fallen.is_empty()) {
             self.mark_held();
         }
+        self.work_films();
         for t in 0..self.model.tools.len() {
             self.edit_grip(t, dt);
         }
@@ -583,7 +599,7 @@ impl Simulation {
         handles: Vec<Handle>,
         endoscope: Option<EndoscopeHandle>,
         grips: Vec<Grip>,
-    ) -> &mut [Group] {
+    ) {
         self.rewind();
         self.state = state;
         self.state.nodes.iter_mut().for_each(Nodes::make_ready);
@@ -592,7 +608,11 @@ impl Simulation {
         self.endoscope = endoscope;
         self.grips = grips;
         self.mark_held();
-        &mut self.groups
+    }
+
+    /// What was pulled at in the last step, by hands and commands, where it is by now.
+    pub fn pulled(&self) -> &[Pull] {
+        &self.pulls
     }
 
     /// Spoils a matter's numbers; only tests want to.

@@ -3,16 +3,18 @@
 use crate::{
     Simulation,
     collisions::{Given, Rest},
+    films::Follower,
     probes::Warm,
 };
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use trocar_collide::patch::Side;
-use trocar_dynamics::{Local, Nodes, State, TieKind, joint::Memory};
+use trocar_dynamics::{Anchor, Local, MatterId, Nodes, State, TieKind, joint::Memory};
+use trocar_soft::membrane::{Membrane, MembraneRecord};
 use trocar_tools::{EndoscopeHandle, Grip, Handle, grasper::PARTS, grip::Hold};
 
-const MAGIC: &[u8; 8] = b"TROCSNP7";
+const MAGIC: &[u8; 8] = b"TROCSNP8";
 
 /// No grip bears more than this, N.
 const MAX_FORCE: f64 = 1e6;
@@ -54,6 +56,8 @@ struct GroupPart {
     pressed: Vec<Given>,
     /// How its bodies rest.
     rest: Vec<Rest>,
+    /// Ends of its ties, if the scene has membranes: tears move them.
+    feet: Vec<(Anchor, Anchor)>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -67,12 +71,16 @@ struct Snapshot {
     parameters: Vec<(usize, f64)>,
     grips: Vec<Grip>,
     groups: Vec<GroupPart>,
+    /// What became of each membrane, and how often it tore.
+    films: Vec<(MembraneRecord, u64)>,
+    followers: Vec<Follower>,
 }
 
 impl Simulation {
     /// The snapshot of this moment.
     pub fn snapshot(&self) -> Vec<u8> {
         let (state, steps, handles, grips, groups) = self.parts();
+        let films = &self.model.films;
         let snapshot = Snapshot {
             scene: self.scene_hash(),
             steps,
@@ -94,8 +102,20 @@ impl Simulation {
                     warm: g.warm.clone(),
                     pressed: g.collisions.as_ref().map_or(vec![], |c| c.warm.clone()),
                     rest: g.collisions.as_ref().map_or(vec![], |c| c.rest.clone()),
+                    feet: match films.is_empty() {
+                        true => Vec::new(),
+                        false => g.ties[..g.scene_ties].iter().map(|t| (t.a, t.b)).collect(),
+                    },
                 })
                 .collect(),
+            films: films
+                .iter()
+                .zip(&self.tears)
+                .filter_map(|(film, tears)| {
+                    Some((self.model.membrane(film.matter)?.record(), *tears))
+                })
+                .collect(),
+            followers: self.followers.clone(),
         };
         // Plain numbers in vectors: writing them to memory can't fail.
         let body = postcard::to_stdvec(&snapshot).unwrap_or_default();
@@ -119,23 +139,28 @@ impl Simulation {
         if sum != crc32fast::hash(body).to_le_bytes() {
             return Err(SnapshotError::Damaged("its checksum is wrong"));
         }
-        let snapshot: Snapshot =
+        let mut snapshot: Snapshot =
             postcard::from_bytes(body).map_err(|_| SnapshotError::Damaged("it can't be read"))?;
         if snapshot.scene != self.scene_hash() {
             return Err(SnapshotError::OtherScene);
         }
-        self.check(&snapshot)?;
+        let films = self.read_films(std::mem::take(&mut snapshot.films))?;
+        self.check(&snapshot, &films)?;
         let way = self.way_to(&snapshot.parameters);
         self.assume(&way)
             .map_err(|_| SnapshotError::Damaged("the scene can't run with its parameters"))?;
-        let groups = self.resume(
+        self.resume(
             snapshot.state,
             snapshot.steps,
             snapshot.handles,
             snapshot.endoscope,
             snapshot.grips,
         );
-        for (group, part) in groups.iter_mut().zip(snapshot.groups) {
+        self.resume_films(films, snapshot.followers);
+        for (group, part) in self.groups.iter_mut().zip(snapshot.groups) {
+            for (tie, (a, b)) in group.ties.iter_mut().zip(part.feet) {
+                (tie.a, tie.b) = (a, b);
+            }
             for (tie, (impulse, h)) in group.ties.iter_mut().zip(part.ties) {
                 (tie.impulse, tie.h) = (impulse, h);
             }
@@ -155,17 +180,59 @@ impl Simulation {
         Ok(())
     }
 
+    /// The membranes of a snapshot.
+    fn read_films(
+        &self,
+        records: Vec<(MembraneRecord, u64)>,
+    ) -> Result<Vec<(Membrane, u64)>, SnapshotError> {
+        let films = &self.model.films;
+        if records.len() != films.len() {
+            return Err(SnapshotError::Damaged("it does not fit the scene"));
+        }
+        let read = films.iter().zip(records).map(|(film, (record, tears))| {
+            let membrane = film.whole.from_record(record);
+            let membrane = membrane.map_err(|_| SnapshotError::Damaged("a membrane is none"))?;
+            Ok((membrane, tears))
+        });
+        read.collect()
+    }
+
     /// A snapshot may come from anywhere: what does not fit the scene, or is no number, is refused.
-    fn check(&self, snapshot: &Snapshot) -> Result<(), SnapshotError> {
+    fn check(&self, snapshot: &Snapshot, films: &[(Membrane, u64)]) -> Result<(), SnapshotError> {
+        let all = self.model.films.iter().zip(films);
+        let film = |m: MatterId| all.clone().find(|(f, _)| f.matter == m).map(|(_, x)| &x.0);
+        let count = |m: usize, now: usize| {
+            film(MatterId(m as u32)).map_or(now, |membrane| membrane.sheet().node_slots())
+        };
+        let has = |anchor: &Anchor| {
+            let m = anchor.matter.index();
+            let now = self.model.start.get(m).map_or(0, Nodes::len);
+            self.model.has_among(anchor, count(m, now))
+        };
+        // Only what is on a membrane may have moved, and it stays on it.
+        let stays = |was: &Anchor, is: &Anchor| {
+            was == is || (film(was.matter).is_some() && was.matter == is.matter && has(is))
+        };
+        let lasting = self.lasting.len();
+        let same_films = snapshot.followers.len() >= lasting
+            && self
+                .lasting
+                .iter()
+                .zip(&snapshot.followers)
+                .all(|(a, f)| *a == f.named)
+            && snapshot.followers.iter().all(|f| {
+                film(f.named.matter).is_some() && f.now.is_none_or(|now| stays(&f.named, &now))
+            });
         let (state, _, handles, grips, groups) = self.parts();
         let same_nodes = snapshot.state.time.is_finite()
             // More steps than this nobody has made; counting on must not overflow.
             && snapshot.steps < 1 << 53
             && state.nodes.len() == snapshot.state.nodes.len()
             && the_world_stands(&state.nodes, &snapshot.state.nodes)
-            && state.nodes.iter().zip(&snapshot.state.nodes).all(|(a, b)| {
+            && (state.nodes.iter().zip(&snapshot.state.nodes).enumerate()).all(|(m, (a, b))| {
+                let len = count(m, a.len());
                 b.is_consistent()
-                    && (a.len(), a.frames(), a.flow.len()) == (b.len(), b.frames(), b.flow.len())
+                    && (len, a.frames(), a.flow.len()) == (b.len(), b.frames(), b.flow.len())
                     && is_sound(b)
             });
         let tools = &self.model().tools;
@@ -204,9 +271,21 @@ impl Simulation {
                             && is_substep(w.h)
                     })
                     && part.bad.len() == g.members.len()
+                    && match films.is_empty() {
+                        true => part.feet.is_empty(),
+                        false => {
+                            part.feet.len() == g.scene_ties
+                                && (g.ties.iter().zip(&part.feet))
+                                    .all(|(tie, (a, b))| stays(&tie.a, a) && stays(&tie.b, b))
+                        }
+                    }
                     && part.sides.len() == g.skins.len()
                     && g.skins.iter().zip(&part.sides).all(|(skin, sides)| {
-                        let last = (g.probes.len(), skin.patch.triangles().len());
+                        let triangles = match film(skin.matter) {
+                            Some(membrane) => membrane.sheet().triangle_count(),
+                            None => skin.patch.triangles().len(),
+                        };
+                        let last = (g.probes.len(), triangles);
                         are_sides(sides, last)
                     })
                     && match &g.collisions {
@@ -220,9 +299,16 @@ impl Simulation {
                 && grip
                     .holds
                     .iter()
-                    .all(|hold| hold.tie.a.matter == tool.matter && self.can_hold(hold))
+                    .all(|hold| hold.tie.a.matter == tool.matter && self.can_hold(hold, &has))
         });
-        if same_nodes && same_tools && same_eye && same_parameters && same_groups && held {
+        if same_films
+            && same_nodes
+            && same_tools
+            && same_eye
+            && same_parameters
+            && same_groups
+            && held
+        {
             Ok(())
         } else {
             Err(SnapshotError::Damaged("it does not fit the scene"))
@@ -230,12 +316,12 @@ impl Simulation {
     }
 
     /// True if a hold is on the surface of a tissue, and its numbers are sound.
-    fn can_hold(&self, hold: &Hold) -> bool {
+    fn can_hold(&self, hold: &Hold, has: &dyn Fn(&Anchor) -> bool) -> bool {
         let tie = &hold.tie;
         let tissues = &self.model().tissues;
         let on_tissue = tissues.iter().any(|t| t.matter == tie.b.matter)
             && matches!(tie.b.at, Local::Node(_) | Local::Triangle(..))
-            && self.model().has(&tie.b);
+            && has(&tie.b);
         let on_tool = matches!(tie.a.at, Local::Frame(part, offset)
             if (part as usize) < PARTS && offset.length() <= MAX_REACH);
         on_tissue

@@ -6,7 +6,7 @@ use common::{is_sound, scenes};
 use trocar_scene::{Scene, Simulation, event::Happening};
 
 /// Scenes that pages, books and benches speak of.
-const WANTED: [&str; 12] = [
+const WANTED: [&str; 16] = [
     "gallbladder",
     "joint-chain",
     "tree-127",
@@ -19,6 +19,10 @@ const WANTED: [&str; 12] = [
     "wall",
     "forceps",
     "chain",
+    "membrane-367",
+    "peeling",
+    "capsulorhexis",
+    "strip",
 ];
 
 #[test]

@@ -48,6 +48,10 @@ const ALL: Views = Views {
     frames: true,
     normals: true,
     boxes: true,
+    stress: true,
+    displacement: true,
+    adhesion: true,
+    front: true,
 };
 
 #[test]

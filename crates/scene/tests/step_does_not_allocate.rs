@@ -71,6 +71,48 @@ fn a_warm_step_takes_no_memory() {
     stages_elements_and_substeps_that_follow_the_state_take_no_memory();
     chains_that_begin_to_touch_take_no_memory();
     substeps_of_higher_order_take_no_memory();
+    membranes_that_peel_and_stop_to_tear_take_no_memory();
+}
+
+/// One membrane is torn first and then only peels and is pulled at; tears themselves may grow.
+fn membranes_that_peel_and_stop_to_tear_take_no_memory() {
+    let text = "trocar = 1\n[world]\ngravity = [0.0, 0.0, 0.0]\nstep = 0.005\n[[membrane]]\nname = \"film\"\nhexagonal = {}\n\
+        springs = { stiffness = 650, mass = 0.001 }\ndamping = 20\nfold_support = 0.1\nslit = [[[0.004, 0.0, 0.0], [0.004, 0.002, 0.0]]]\n\
+        adhesion = { node = 20, distance = 0.0003, release = 0.05 }\ntearing = { tip = 10, edge = 300, inner = 600, fastest = 60 }\n\
+        [[command]]\nat = 0\nuntil = 1.5\npull = [[0.002, 0.0, 0.0], [0.001, 0.002, 0.003]]\non = { tissue = \"film\", at = [0.002, 0.0, 0.0] }\nforce = 2\n\
+        [[command]]\nat = 0\nuntil = 8\npull = [[0.006, 0.0, 0.0], [0.006, 0.0, 0.0005]]\non = { tissue = \"film\", at = [0.006, 0.0, 0.0] }\nforce = 0.1\n\
+        [[instrument]]\nname = \"probe\"\ntrocar = [0.0, 0.1, 0.1]\ntarget = [0.004, 0.004, 0.0]\ndepth = 0.12\n";
+    let mut simulation = common::built(text);
+    let version = |s: &Simulation| {
+        let film = s.model().films[0].matter;
+        s.model().membrane(film).map_or(0, |m| m.sheet().version())
+    };
+    let whole = version(&simulation);
+    let input = simulation.idle_input();
+    for _ in 0..500 {
+        simulation.step(&input);
+    }
+    let torn = version(&simulation);
+    assert!(torn > whole + 5, "{torn}");
+    let mut pulled = input.clone();
+    pulled.pulls.push(Pull {
+        anchor: Anchor::node(simulation.model().films[0].matter, 200),
+        target: DVec3::new(0.004, 0.004, 0.0001),
+        force: 0.01,
+    });
+    simulation.step(&pulled);
+    let inputs: Vec<Input> = (0..200)
+        .map(|k| {
+            if k % 40 < 20 {
+                pulled.clone()
+            } else {
+                input.clone()
+            }
+        })
+        .collect();
+    let count = allocations(&mut simulation, &inputs);
+    assert_eq!(version(&simulation), torn, "it went on to tear");
+    assert_eq!(count, 0, "a membrane took memory");
 }
 
 /// Chains of ball joints that hang on the world, each body as it says; the links are 0.2 m long.
@@ -362,6 +404,10 @@ fn looking_takes_no_memory(simulation: &Simulation) {
         frames: true,
         normals: true,
         boxes: true,
+        stress: true,
+        displacement: true,
+        adhesion: true,
+        front: true,
     };
     let mut insight = Insight::default();
     simulation.insight(views, &mut insight);

@@ -5,14 +5,14 @@ mod train;
 pub use train::{exercise, marker, notice, profile, result_detail, result_row, task};
 
 use crate::wire::{
-    BodyDescription, CameraDescription, EndoscopeDescription, EndoscopeHandle, EndoscopeLimits,
-    InstrumentDescription, Limits, Look, Parameter, SceneDescription, SceneryDescription,
-    TissueDescription,
+    BodyDescription, CameraDescription, CircleDescription, EndoscopeDescription, EndoscopeHandle,
+    EndoscopeLimits, InstrumentDescription, Limits, Look, Parameter, PathDescription,
+    SceneDescription, SceneryDescription, TissueDescription,
 };
 use glam::DVec3;
 use trocar_scene::{
     Simulation, Stage,
-    build::{Backdrop, Model, Scope, Tissue, Tool},
+    build::{Backdrop, Curve, Model, Scope, Tissue, Tool},
 };
 
 /// How long a shaft is drawn, m: that of a laparoscopic instrument. Only what is inside the body touches anything.
@@ -83,6 +83,28 @@ fn tissue(model: &Model, tissue: &Tissue) -> TissueDescription {
             .map(|n| n - tissue.first)
             .collect(),
         positions: flat(surface),
+        path: model
+            .films
+            .iter()
+            .find(|film| film.matter == tissue.matter)
+            .and_then(|film| film.path.as_ref())
+            .map(path),
+    }
+}
+
+fn path(path: &trocar_scene::build::Path) -> PathDescription {
+    let (circle, points) = match &path.curve {
+        Curve::Circle(centre, radius) => {
+            let (centre, radius) = (centre.to_array(), *radius);
+            (Some(CircleDescription { centre, radius }), Vec::new())
+        }
+        Curve::Line(points) => (None, points.iter().map(|p| p.to_array()).collect()),
+    };
+    PathDescription {
+        circle,
+        points,
+        width: path.width,
+        colour: path.colour,
     }
 }
 

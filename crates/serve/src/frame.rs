@@ -2,7 +2,7 @@
 //!
 //! | what | as |
 //! |---|---|
-//! | magic `TRF2` | u32 |
+//! | magic `TRF3` | u32 |
 //! | number of the frame | u32 |
 //! | input sequence: the last one of the controller that a step has used | u32 |
 //! | flags: 1 paused, 2 slow, 4 at the end of a replay | u32 |
@@ -14,7 +14,10 @@
 //! | energy, J: kinetic, gravity, elastic | 3 f32 |
 //! | stages: their number, µs per step of each | u32, f32 … |
 //! | eye: whether there is one (0 or 1); its pose, field of view, rad, and how the endoscope is held | u32; 7 + 1 + 6 f32 |
-//! | tissues: their number; of each the number of vertices and their positions, m | u32; u32, 3 f32 … |
+//! | tissues: their number | u32 |
+//! | of each: number of vertices; edits of its surface since the scene was described | u32, u32 |
+//! | of a tissue with edits: number of triangles and their corners; where each vertex is at rest, m | u32, 3 u32 …; 3 f32 … |
+//! | of each: positions of its vertices, m | 3 f32 … |
 //! | bodies: their number; of each position and quaternion x y z w | u32; 7 f32 … |
 //! | instruments: their number; of each the poses of shaft and jaws, handle, force (N), points held | u32; 3·7 + 5 + 3 f32, u32 … |
 
@@ -24,8 +27,8 @@ use trocar_scene::{Simulation, Stage};
 
 pub use crate::binary::BinaryError;
 
-/// "TRF2", read as a little-endian u32.
-pub const MAGIC: u32 = 0x3246_5254;
+/// "TRF3", read as a little-endian u32.
+pub const MAGIC: u32 = 0x3346_5254;
 
 const PAUSED: u32 = 1;
 const SLOW: u32 = 1 << 1;
@@ -34,7 +37,7 @@ const AT_END: u32 = 1 << 2;
 /// Bytes of a pose, of an instrument, and of the least tissue.
 const POSE: usize = 4 * 7;
 const INSTRUMENT: usize = 3 * POSE + 4 * (5 + 3 + 1);
-const TISSUE: usize = 4;
+const TISSUE: usize = 8;
 
 /// What a frame says beside the state of the simulation.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -90,8 +93,17 @@ pub fn encode(out: &mut Vec<u8>, head: &Head, simulation: &Simulation) {
     }
     w.count(model.tissues.len());
     for tissue in &model.tissues {
-        let surface = &state.nodes[tissue.matter.index()].position[tissue.first as usize..];
+        let first = tissue.first as usize;
+        let surface = &state.nodes[tissue.matter.index()].position[first..];
         w.count(surface.len());
+        w.u32(tissue.edits);
+        if tissue.edits > 0 {
+            w.count(tissue.triangles.len());
+            let corners = tissue.triangles.iter().flatten();
+            corners.for_each(|n| w.u32(n - tissue.first));
+            let rest = &model.start[tissue.matter.index()].position[first..];
+            (0..surface.len()).for_each(|i| w.vector(rest.get(i).copied().unwrap_or(surface[i])));
+        }
         surface.iter().for_each(|p| w.vector(*p));
     }
     w.count(model.looks.len());
@@ -131,12 +143,32 @@ pub struct Frame {
     pub step: StepFrame,
     /// What the endoscope sees.
     pub eye: Option<EyeFrame>,
-    /// Positions of the vertices of each tissue, m.
-    pub tissues: Vec<Vec<[f32; 3]>>,
+    /// The tissues.
+    pub tissues: Vec<TissueFrame>,
     /// Pose of each body.
     pub bodies: Vec<WirePose>,
     /// The instruments.
     pub instruments: Vec<InstrumentFrame>,
+}
+
+/// A tissue in a frame.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TissueFrame {
+    /// Positions of its vertices, m.
+    pub positions: Vec<[f32; 3]>,
+    /// Its surface if that was edited since the scene was described.
+    pub surface: Option<SurfaceFrame>,
+}
+
+/// The surface of a tissue that was torn or cut.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SurfaceFrame {
+    /// Edits since the scene was described.
+    pub edits: u32,
+    /// Corners of its triangles.
+    pub triangles: Vec<[u32; 3]>,
+    /// Where each vertex is at rest, m.
+    pub rest: Vec<[f32; 3]>,
 }
 
 /// What the last step achieved, in a frame.
@@ -222,7 +254,25 @@ pub fn decode(bytes: &[u8]) -> Result<Frame, BinaryError> {
         });
     }
     for _ in 0..r.count(TISSUE)? {
-        frame.tissues.push(r.rows()?);
+        let vertices = r.count(4 * 3)?;
+        let rows = |r: &mut Reader<'_>| {
+            let rows = (0..vertices).map(|_| r.floats());
+            rows.collect::<Result<Vec<_>, BinaryError>>()
+        };
+        let surface = match r.u32()? {
+            0 => None,
+            edits => Some(SurfaceFrame {
+                edits,
+                triangles: (0..r.count(4 * 3)?)
+                    .map(|_| Ok([r.u32()?, r.u32()?, r.u32()?]))
+                    .collect::<Result<_, BinaryError>>()?,
+                rest: rows(&mut r)?,
+            }),
+        };
+        frame.tissues.push(TissueFrame {
+            positions: rows(&mut r)?,
+            surface,
+        });
     }
     frame.bodies = r.rows()?;
     for _ in 0..r.count(INSTRUMENT)? {
@@ -280,9 +330,12 @@ mod tests {
         let tissue = &model.tissues[0];
         let nodes = &simulation.state().nodes[tissue.matter.index()];
         assert!(tissue.first > 0);
-        assert_eq!(frame.tissues[0].len(), nodes.len() - tissue.first as usize);
+        assert_eq!(
+            frame.tissues[0].positions.len(),
+            nodes.len() - tissue.first as usize
+        );
         let first = nodes.position[tissue.first as usize].as_vec3().to_array();
-        assert_eq!(frame.tissues[0][0], first);
+        assert_eq!(frame.tissues[0].positions[0], first);
         assert_eq!(frame.bodies.len(), 1);
         assert_eq!(frame.instruments.len(), 1);
         let pose = simulation.poses(0)[2];

@@ -2,7 +2,7 @@
 //!
 //! | what | as |
 //! |---|---|
-//! | magic `TRI3`, number of the frame it belongs to | u32, u32 |
+//! | magic `TRI4`, number of the frame it belongs to | u32, u32 |
 //! | nodes: their number; of each position and state (0 free, 1 locked, 2 fixed, 3 grasped, 4 follower, 5 centre, 6 inside, 7 joined, 8 pulled) | u32; 3 f32, u32 … |
 //! | elements: their number; of each both ends and force, N (> 0 is tension) | u32; 7 f32 … |
 //! | contacts: their number; of each point, normal, force, N, depth, m | u32; 8 f32 … |
@@ -11,13 +11,14 @@
 //! | frames: their number; of each position and quaternion x y z w | u32; 7 f32 … |
 //! | normals: their number; of each position and direction | u32; 6 f32 … |
 //! | boxes that the search for contacts looked at: their number; of each lowest and highest corner, 1 if something is near | u32; 7 f32 … |
+//! | triangles of membranes in false colours: their number; of each three corners with a number from 0 to 1 | u32; 12 f32 … |
 //! | that search: probes, boxes, pairs of probe and triangle, pairs of bodies, contacts | 5 u32 |
 
 use crate::binary::{BinaryError, Reader, Writer};
 use trocar_scene::Insight;
 
-/// "TRI3", read as a little-endian u32.
-pub const MAGIC: u32 = 0x3349_5254;
+/// "TRI4", read as a little-endian u32.
+pub const MAGIC: u32 = 0x3449_5254;
 
 /// Writes what was seen at frame `number` into `out`, whose memory is reused.
 pub fn encode(out: &mut Vec<u8>, number: u32, insight: &Insight) {
@@ -63,6 +64,11 @@ pub fn encode(out: &mut Vec<u8>, number: u32, insight: &Insight) {
         w.vector(seen.high);
         w.f32(f64::from(u8::from(seen.is_near)));
     }
+    w.count(insight.colours.len());
+    for (position, value) in insight.colours.iter().flat_map(|c| c.corners) {
+        w.vector(position);
+        w.f32(value);
+    }
     let search = insight.search;
     for count in [
         search.probes,
@@ -96,6 +102,8 @@ pub struct InsightMessage {
     pub normals: Vec<[f32; 6]>,
     /// Both corners, and 1 if something is near.
     pub boxes: Vec<[f32; 7]>,
+    /// Three corners, each with its number.
+    pub colours: Vec<[f32; 12]>,
     /// Probes, boxes, pairs of probe and triangle, pairs of bodies, contacts.
     pub search: [u32; 5],
 }
@@ -118,6 +126,7 @@ pub fn decode(bytes: &[u8]) -> Result<InsightMessage, BinaryError> {
         frames: r.rows()?,
         normals: r.rows()?,
         boxes: r.rows()?,
+        colours: r.rows()?,
         search: [r.u32()?, r.u32()?, r.u32()?, r.u32()?, r.u32()?],
     };
     r.end()?;
@@ -130,7 +139,7 @@ mod tests {
     use glam::{DQuat, DVec3};
     use proptest::prelude::*;
     use trocar_scene::insight::{
-        BoxInsight, ContactInsight, ElementInsight, NodeInsight, NodeState, Search,
+        BoxInsight, ColourInsight, ContactInsight, ElementInsight, NodeInsight, NodeState, Search,
     };
 
     fn sample() -> Vec<u8> {
@@ -161,6 +170,10 @@ mod tests {
         insight.anchors = vec![(DVec3::Y, DVec3::Z); 2];
         insight.frames = vec![(DVec3::Z, DQuat::IDENTITY)];
         insight.normals = vec![(DVec3::X, DVec3::Z)];
+        let corner = |x: f64| (DVec3::splat(x), 0.25 * x);
+        insight.colours = vec![ColourInsight {
+            corners: [corner(0.0), corner(1.0), corner(2.0)],
+        }];
         insight.boxes = vec![BoxInsight {
             low: DVec3::ZERO,
             high: DVec3::ONE,
@@ -194,6 +207,10 @@ mod tests {
         assert_eq!(read.contacts[0][7], 0.5);
         assert_eq!(read.normals, [[1.0, 0.0, 0.0, 0.0, 0.0, 1.0]]);
         assert_eq!(read.boxes, [[0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0]]);
+        assert_eq!(
+            read.colours,
+            [[0.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 0.25, 2.0, 2.0, 2.0, 0.5]]
+        );
         assert_eq!(read.search, [1, 2, 3, 4, 5]);
     }
 

@@ -173,6 +173,10 @@ impl Operation {
             frames: a.frames || b.frames,
             normals: a.normals || b.normals,
             boxes: a.boxes || b.boxes,
+            stress: a.stress || b.stress,
+            displacement: a.displacement || b.displacement,
+            adhesion: a.adhesion || b.adhesion,
+            front: a.front || b.front,
         });
         self.desk.watch(union);
     }

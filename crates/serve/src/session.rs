@@ -273,6 +273,10 @@ fn obey(seat: &Seat, curious: &AtomicBool, message: ClientMessage) -> Result<(),
         frames,
         normals,
         boxes,
+        stress,
+        displacement,
+        adhesion,
+        front,
     } = message
     {
         only(
@@ -288,6 +292,10 @@ fn obey(seat: &Seat, curious: &AtomicBool, message: ClientMessage) -> Result<(),
             frames,
             normals,
             boxes,
+            stress,
+            displacement,
+            adhesion,
+            front,
         };
         curious.store(views != Views::default(), Ordering::Relaxed);
         seat.watch(views);

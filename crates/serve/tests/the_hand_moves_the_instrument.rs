@@ -20,7 +20,10 @@ async fn a_page_is_greeted_with_the_scene_and_sees_frames() {
         assert!(frame.head.number > last.head.number);
         assert!(frame.time >= last.time);
         assert_eq!(frame.tissues.len(), scene.tissues.len());
-        assert_eq!(frame.tissues[0].len(), scene.tissues[0].vertices as usize);
+        assert_eq!(
+            frame.tissues[0].positions.len(),
+            scene.tissues[0].vertices as usize
+        );
         assert_eq!(frame.bodies.len(), scene.bodies.len());
         assert_eq!(frame.instruments.len(), scene.instruments.len());
         assert!(!frame.head.paused);

@@ -4,7 +4,7 @@ use crate::report::Gathered;
 use anyhow::Result;
 use clap::Args;
 use std::{fmt::Write, path::PathBuf, process::ExitCode};
-use trocar_scene::{Scene, Simulation, build};
+use trocar_scene::{Scene, Simulation, build, event::Happening};
 
 /// What `check` may be told.
 #[derive(Args)]
@@ -79,7 +79,7 @@ fn describe(path: &str, mut simulation: Simulation) -> Result<String, std::fmt::
             .iter()
             .map(|m| model.names[m.index()].as_str())
             .collect();
-        let b = &group.bounds;
+        let b = &model.bounds_now(group);
         let ms = |s: f64| {
             if s.is_finite() {
                 format!("{:.3} ms", s * 1e3)
@@ -138,7 +138,13 @@ fn describe(path: &str, mut simulation: Simulation) -> Result<String, std::fmt::
         )?;
     }
     for event in first.events().iter().chain(gathered.events()) {
-        writeln!(out, "  warning     at {:.3} s: {}", event.time, event.what)?;
+        // What tears is meant to.
+        let meant = matches!(
+            event.what,
+            Happening::TearBegan { .. } | Happening::TearEnded { .. }
+        );
+        let kind = if meant { "event  " } else { "warning" };
+        writeln!(out, "  {kind}     at {:.3} s: {}", event.time, event.what)?;
     }
     Ok(out)
 }

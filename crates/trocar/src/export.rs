@@ -82,7 +82,7 @@ impl Export {
                         &name,
                         Interpolation::Linear,
                         simulation.state().time,
-                        fine.surface(simulation, t),
+                        fine.surface(simulation, t)?,
                     )?;
                     Sink::Gltf(Box::new(animation), folder.join(format!("{name}.glb")))
                 }
@@ -113,11 +113,16 @@ impl Export {
     fn frame(&mut self, simulation: &Simulation) -> Result<()> {
         let time = simulation.state().time;
         for (t, (fine, sink)) in self.sinks.iter_mut().enumerate() {
-            let surface = fine.surface(simulation, t);
+            let torn = fine.edits != simulation.model().tissues[t].edits;
+            let surface = fine.surface(simulation, t)?;
             match sink {
                 Sink::Vtk(series) => {
                     series.push(time, VtkFrame::from(surface))?;
                 }
+                Sink::Gltf(..) if torn => anyhow::bail!(
+                    "{} has torn: an animation keeps its triangles; choose --export-format vtk",
+                    simulation.model().tissues[t].name
+                ),
                 Sink::Gltf(animation, _) => animation.push(time, &surface.positions)?,
             }
         }
@@ -145,7 +150,9 @@ struct Fine {
     refinement: Refinement,
     skin: Skin,
     surface: Surface,
-    coarse: bool,
+    times: u32,
+    /// Of the surface that it is made for.
+    edits: u32,
 }
 
 impl Fine {
@@ -161,21 +168,25 @@ impl Fine {
                 triangles: refinement.triangles().to_vec(),
             },
             refinement,
-            coarse: times == 0,
+            times,
+            edits: tissue.edits,
         })
     }
 
-    /// Its surface now.
-    fn surface(&mut self, simulation: &Simulation, t: usize) -> &Surface {
+    /// Its surface now; what was torn or cut since is refined anew.
+    fn surface(&mut self, simulation: &Simulation, t: usize) -> Result<&Surface> {
+        if self.edits != simulation.model().tissues[t].edits {
+            *self = Self::new(simulation, t, self.times)?;
+        }
         let now = positions(simulation, t);
-        if self.coarse {
+        if self.times == 0 {
             self.surface.positions.copy_from_slice(now);
         } else {
             self.refinement.apply(now, &mut self.skin);
             let fine = self.surface.positions.iter_mut().zip(self.skin.positions());
             fine.for_each(|(to, from)| *to = from.as_dvec3());
         }
-        &self.surface
+        Ok(&self.surface)
     }
 }
 

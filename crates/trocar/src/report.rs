@@ -84,6 +84,8 @@ struct Document<'a> {
     redundant_joints: Vec<String>,
     lost_joints: Vec<LostEntry>,
     joints: Vec<JointEntry<'a>>,
+    /// What became of membranes: how far they tore, how well along their curve, how smoothly, in how many pieces.
+    membranes: Vec<trocar_scene::torn::Torn>,
     events: &'a [Event],
     final_hash: String,
 }
@@ -208,6 +210,7 @@ impl Gathered {
             redundant_joints: self.redundant_joints(simulation),
             lost_joints: self.lost_joints(simulation),
             joints: joints(simulation),
+            membranes: simulation.torn(),
             events: &self.events,
             final_hash: format!("{:016x}", simulation.hash()),
         })

@@ -4,10 +4,13 @@ import {
   BufferAttribute,
   BufferGeometry,
   Color,
+  DoubleSide,
   DynamicDrawUsage,
   Group,
   LineBasicMaterial,
   LineSegments,
+  Mesh,
+  MeshBasicMaterial,
   Points,
   PointsMaterial,
   Quaternion,
@@ -16,6 +19,7 @@ import {
 import {
   ANCHOR,
   BOX,
+  COLOUR,
   CONTACT,
   ELEMENT,
   FORCE,
@@ -52,6 +56,17 @@ export const VIEW_COLOURS = {
 };
 export const AXIS_COLOURS = ["#ff5d5d", "#7dff9a", "#3f8cff"] as const;
 
+/** From violet over blue, green and yellow to red, as wavelengths go (W140). */
+export const SPECTRUM = ["#3b0f70", "#2166d8", "#19b5a5", "#c8d820", "#e8281e"] as const;
+const spectral = SPECTRUM.map((colour) => new Color(colour));
+
+/** The colour of a number from 0 to 1. */
+export function spectrum(value: number, into: Color): Color {
+  const at = Math.min(1, Math.max(0, value)) * (spectral.length - 1);
+  const low = Math.min(Math.floor(at), spectral.length - 2);
+  return into.copy(spectral[low]).lerp(spectral[low + 1], at - low);
+}
+
 /** An arrow of a force is 3 mm long for each factor of ten above 1 mN: both a touch and a pull are seen. */
 export function arrowLength(newtons: number): number {
   return 0.003 * Math.log10(1 + newtons / 0.001);
@@ -67,13 +82,13 @@ const AXIS_LENGTH = 0.005;
 
 /** Coloured points or lines whose memory is reused, and grows when it must. */
 class Strokes {
-  readonly object: LineSegments | Points;
+  readonly object: LineSegments | Points | Mesh;
   private geometry = new BufferGeometry();
   private places = new Float32Array(0);
   private colours = new Float32Array(0);
   private count = 0;
 
-  constructor(kind: "points" | "lines", size: number, order: number) {
+  constructor(kind: "points" | "lines" | "faces", size: number, order: number) {
     const look = {
       vertexColors: true,
       depthTest: false,
@@ -81,10 +96,24 @@ class Strokes {
       transparent: true,
       toneMapped: false,
     };
-    this.object =
-      kind === "points"
-        ? new Points(this.geometry, new PointsMaterial({ ...look, size, sizeAttenuation: false }))
-        : new LineSegments(this.geometry, new LineBasicMaterial({ ...look, opacity: 0.85 }));
+    if (kind === "points") {
+      this.object = new Points(this.geometry, new PointsMaterial({ ...look, size, sizeAttenuation: false }));
+    } else if (kind === "lines") {
+      this.object = new LineSegments(this.geometry, new LineBasicMaterial({ ...look, opacity: 0.85 }));
+    } else {
+      // Faces hide each other, as what they lie on does, and lie upon it.
+      this.object = new Mesh(
+        this.geometry,
+        new MeshBasicMaterial({
+          vertexColors: true,
+          side: DoubleSide,
+          toneMapped: false,
+          polygonOffset: true,
+          polygonOffsetFactor: -2,
+          polygonOffsetUnits: -2,
+        }),
+      );
+    }
     this.object.frustumCulled = false;
     this.object.renderOrder = order;
     this.object.visible = false;
@@ -162,6 +191,7 @@ export class Inside extends Group {
   private readonly points = new Strokes("points", 6, 420);
   private readonly small = new Strokes("points", 4, 410);
   private readonly lines = new Strokes("lines", 1, 400);
+  private readonly faces = new Strokes("faces", 1, 390);
   private readonly mixed = new Color();
   private readonly turn = new Quaternion();
   private readonly axis = new Vector3();
@@ -170,12 +200,12 @@ export class Inside extends Group {
 
   constructor() {
     super();
-    this.add(this.lines.object, this.small.object, this.points.object);
+    this.add(this.faces.object, this.lines.object, this.small.object, this.points.object);
   }
 
   /** Shows an insight, as far as it is wanted. */
   show(insight: Insight | null, views: Views): void {
-    for (const strokes of [this.points, this.small, this.lines]) {
+    for (const strokes of [this.points, this.small, this.lines, this.faces]) {
       strokes.begin();
     }
     if (insight) {
@@ -223,14 +253,20 @@ export class Inside extends Group {
       if (views.boxes) {
         this.boxes(insight.boxes);
       }
+      if (views.stress || views.displacement || views.adhesion || views.front) {
+        const c = insight.colours;
+        for (let i = 0; i < c.length; i += COLOUR / 3) {
+          this.faces.add(c[i], c[i + 1], c[i + 2], spectrum(c[i + 3], this.mixed));
+        }
+      }
     }
-    for (const strokes of [this.points, this.small, this.lines]) {
+    for (const strokes of [this.points, this.small, this.lines, this.faces]) {
       strokes.end();
     }
   }
 
   dispose(): void {
-    for (const strokes of [this.points, this.small, this.lines]) {
+    for (const strokes of [this.points, this.small, this.lines, this.faces]) {
       strokes.dispose();
     }
   }

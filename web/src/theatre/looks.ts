@@ -12,11 +12,12 @@ import {
   SRGBColorSpace,
   type Texture,
   Vector3,
+  Vector4,
 } from "three";
-import type { Look } from "../wire";
+import type { Look, PathDescription } from "../wire";
 import { type FloorOptions, floorMaterial } from "./floor";
 import { block, clouds, pebbles } from "./noise";
-import { plainShader, richShader } from "./shader";
+import { PATH_POINTS, plainShader, richShader } from "./shader";
 import { sheet } from "./vessels";
 
 /** The usual colour of each look, sRGB. The scene's own colour tints it. */
@@ -66,6 +67,8 @@ export interface MaterialOptions {
   clings?: boolean;
   /** Its colours come with its vertices, as the attribute `paint`. */
   painted?: boolean;
+  /** A curve that is drawn on it where it lies at rest. */
+  path?: PathDescription | null;
   /** Which side is seen; both if not told. */
   side?: Side;
 }
@@ -104,6 +107,7 @@ export class Palette {
     opacity = 1,
     clings = false,
     painted = false,
+    path = null,
     side = DoubleSide,
   }: MaterialOptions): ShaderMaterial {
     const sheer = SHEER.has(look) || opacity < 1;
@@ -117,6 +121,9 @@ export class Palette {
     if (sheer) {
       defines.SHEER = "";
     }
+    if (path) {
+      defines.PATH = "";
+    }
     if (painted) {
       defines.PAINTED = "";
     }
@@ -129,6 +136,7 @@ export class Palette {
         ...this.shared,
         colour: { value: colourOf(look, colour) },
         opacity: { value: SHEER.has(look) && !this.rich ? 0.6 * opacity : opacity },
+        ...(path ? pathUniforms(path) : {}),
       },
       toneMapped: false,
       side,
@@ -180,6 +188,22 @@ export class Palette {
       texture.dispose();
     }
   }
+}
+
+/** What the shader knows of a curve: lengths in mm, as all that is painted. */
+function pathUniforms({ circle, points, width, colour }: PathDescription): Record<string, IUniform> {
+  const place = (i: number) => new Vector3(...(points[Math.min(i, points.length - 1)] ?? [0, 0, 0]));
+  return {
+    pathCircle: {
+      value: circle
+        ? new Vector4(...circle.centre, circle.radius).multiplyScalar(1000)
+        : new Vector4(0, 0, 0, -1),
+    },
+    pathPoints: { value: Array.from({ length: PATH_POINTS }, (_, i) => place(i).multiplyScalar(1000)) },
+    pathCount: { value: points.length },
+    pathWidth: { value: 1000 * width },
+    pathColour: { value: new Color().setRGB(...colour, SRGBColorSpace) },
+  };
 }
 
 /** The colour of a look, tinted by the scene's; linear. */

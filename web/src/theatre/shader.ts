@@ -182,6 +182,34 @@ const LOOKS: Record<Look, string> = {
     s.wet = 0.25;`,
 };
 
+/** Most points of a line that is drawn on a surface. */
+export const PATH_POINTS = 32;
+
+/** A curve that is drawn on a surface where it lies at rest: how much of it is seen at a place, in mm. Torn, both edges keep their part. */
+const TRACE = /* glsl */ `
+#ifdef PATH
+uniform vec4 pathCircle;
+uniform vec3 pathPoints[${PATH_POINTS}];
+uniform int pathCount;
+uniform float pathWidth;
+uniform vec3 pathColour;
+float trace(vec3 p) {
+  float far = pathCircle.w > 0.0 ? abs(distance(p, pathCircle.xyz) - pathCircle.w) : 1e9;
+  for (int i = 1; i < ${PATH_POINTS}; i += 1) {
+    if (i >= pathCount) {
+      break;
+    }
+    vec3 along = pathPoints[i] - pathPoints[i - 1];
+    vec3 from = p - pathPoints[i - 1];
+    float part = clamp(dot(from, along) / max(dot(along, along), 1e-9), 0.0, 1.0);
+    far = min(far, length(from - part * along));
+  }
+  float soft = fwidth(far);
+  return 1.0 - smoothstep(0.5 * pathWidth - soft, 0.5 * pathWidth + soft, far);
+}
+#endif
+`;
+
 const VERTEX = /* glsl */ `
 #ifdef CLINGS
 attribute vec3 rest;
@@ -295,6 +323,11 @@ const MAIN = /* glsl */ `
 void main() {
   Surface s = Surface(colour, vec3(0.0), vec3(0.0), 0.5, 0.0, 0.0, opacity);
   paint(vRest, s);
+#ifdef PATH
+  float drawn = trace(vRest);
+  s.albedo = mix(s.albedo, pathColour, drawn);
+  s.opacity = mix(s.opacity, 1.0, drawn);
+#endif
   vec3 eye = normalize(-vPlace);
   vec3 smoothly = normalize(vNormal);
   smoothly = dot(smoothly, eye) < 0.0 && !gl_FrontFacing ? -smoothly : smoothly;
@@ -357,8 +390,14 @@ varying vec3 vColour;
 varying vec3 vNormal;
 varying vec3 vMiddle;
 varying vec2 vSheet;
+#ifdef PATH
+varying vec3 vRest;
+#endif
 ${LAMP}
 void main() {
+#ifdef PATH
+  vRest = 1000.0 * rest;
+#endif
 #ifdef CLINGS
   vSheet = (outlook * rest).xy * (1000.0 / PERIOD);
 #else
@@ -398,6 +437,10 @@ varying vec3 vColour;
 varying vec3 vNormal;
 varying vec3 vMiddle;
 varying vec2 vSheet;
+#ifdef PATH
+varying vec3 vRest;
+#endif
+${TRACE}
 ${FILM}
 void main() {
 #ifdef SMOOTH
@@ -415,7 +458,13 @@ void main() {
   glint *= glint; glint *= glint; glint *= glint;
   float sharp = glint * glint; sharp *= sharp;
   radiance += (WET * step(0.0, across)) * vLight * (0.03 * glint + 0.42 * sharp);
-  gl_FragColor = vec4(sqrt(developed(radiance)), opacity);
+  float seen = opacity;
+#ifdef PATH
+  float drawn = trace(vRest);
+  radiance = mix(radiance, pathColour * vLight, drawn);
+  seen = mix(seen, 1.0, drawn);
+#endif
+  gl_FragColor = vec4(sqrt(developed(radiance)), seen);
 }
 `;
 
@@ -454,7 +503,7 @@ export function richShader(look: Look): Shader {
   const paint = `void paint(vec3 p, inout Surface s) {${LOOKS[look]}\n}`;
   return {
     vertex: VERTEX,
-    fragment: [GRAIN, SURFACE, LAMP, FILM, SHINE, SHADOW, TILT, paint, MAIN].join("\n"),
+    fragment: [GRAIN, SURFACE, LAMP, FILM, SHINE, SHADOW, TILT, TRACE, paint, MAIN].join("\n"),
   };
 }
 

@@ -19,7 +19,7 @@ import {
   Vector3,
 } from "three";
 import { toCreasedNormals } from "three/addons/utils/BufferGeometryUtils.js";
-import type { EyeFrame, Frame } from "../frame";
+import type { EyeFrame, Frame, SurfaceFrame } from "../frame";
 import type { EndoscopeDescription, InstrumentDescription, SceneDescription } from "../wire";
 import { colourOf, type MaterialOptions, type Palette, paintVertices } from "./looks";
 import { Seams, Skin } from "./refine";
@@ -61,6 +61,17 @@ const Z = new Vector3(0, 0, 1);
 const turn = new Quaternion();
 const basis = new Matrix4();
 
+interface Tissue {
+  skin: Skin;
+  /** As the scene describes it: a restart shows it again. */
+  readonly whole: Skin;
+  readonly geometry: BufferGeometry;
+  /** Of the surface that is shown. */
+  edits: number;
+  readonly look: MaterialOptions["look"];
+  readonly colour: MaterialOptions["colour"];
+}
+
 interface Instrument {
   shaft: Group;
   jawA: Group;
@@ -71,8 +82,9 @@ interface Instrument {
 
 export class Stage extends Group {
   private readonly palette: Palette;
-  private readonly tissues: { skin: Skin; geometry: BufferGeometry }[] = [];
-  private readonly seams: Seams;
+  private readonly tissues: Tissue[] = [];
+  private seams: Seams;
+  private readonly refine: number;
   private readonly bodies: Mesh[];
   private readonly instruments: Instrument[];
   private readonly scope: Group | null;
@@ -82,12 +94,13 @@ export class Stage extends Group {
   constructor(scene: SceneDescription, palette: Palette, refine: number) {
     super();
     this.palette = palette;
+    this.refine = refine;
     const skins = scene.tissues.map(({ positions, triangles }) => new Skin(positions, triangles, refine));
     this.seams = new Seams(skins);
-    scene.tissues.forEach(({ look, colour }, i) => {
+    scene.tissues.forEach(({ look, colour, path }, i) => {
       const geometry = geometryOf(skins[i], true);
-      this.cover(geometry, { look, colour });
-      this.tissues.push({ skin: skins[i], geometry });
+      this.cover(geometry, { look, colour, path });
+      this.tissues.push({ skin: skins[i], whole: skins[i], geometry, edits: 0, look, colour });
     });
     for (const { positions, triangles, look, colour, opacity } of scene.scenery) {
       const skin = new Skin(positions, triangles, triangles.length / 3 > FINE ? 0 : refine);
@@ -119,9 +132,15 @@ export class Stage extends Group {
   /** Moves everything to where a frame has it. */
   pose(frame: Frame): void {
     for (let i = 0; i < this.tissues.length; i += 1) {
+      this.mend(this.tissues[i], frame.surfaces[i]);
       this.tissues[i].skin.take(frame.tissues[i]);
     }
     this.seams.shape();
+    for (const { skin, edits } of this.tissues) {
+      if (edits > 0) {
+        skin.refinement.apply(skin.positions, skin.normals);
+      }
+    }
     for (const { geometry } of this.tissues) {
       geometry.getAttribute("position").needsUpdate = true;
       geometry.getAttribute("normal").needsUpdate = true;
@@ -140,6 +159,28 @@ export class Stage extends Group {
     }
     if (frame.eye) {
       this.poseScope(frame.eye);
+    }
+  }
+
+  /** Gives a tissue the surface it has by now. */
+  private mend(tissue: Tissue, surface: SurfaceFrame | null): void {
+    const edits = surface?.edits ?? 0;
+    if (edits === tissue.edits) {
+      return;
+    }
+    const joined = tissue.edits === 0 || edits === 0;
+    tissue.edits = edits;
+    if (surface === null) {
+      tissue.skin = tissue.whole;
+    } else {
+      const times = surface.triangles.length / 3 > FINE ? 0 : this.refine;
+      tissue.skin = new Skin(surface.rest, surface.triangles, times);
+    }
+    fill(tissue.geometry, tissue.skin, true);
+    this.paint(tissue.geometry, tissue);
+    if (joined) {
+      // The two sides of a tear lie at one place at rest: sewn together they would be shaded as if whole.
+      this.seams = new Seams(this.tissues.filter((t) => t.edits === 0).map(({ skin }) => skin));
     }
   }
 
@@ -226,12 +267,17 @@ export class Stage extends Group {
 
   /** Something made of tissue. */
   private cover(geometry: BufferGeometry, options: MaterialOptions): void {
+    this.paint(geometry, options);
+    this.put(geometry, this.palette.material({ ...options, clings: true, painted: !this.palette.rich }));
+  }
+
+  /** Where the palette is plain, colours come with the vertices. */
+  private paint(geometry: BufferGeometry, { look, colour }: Pick<MaterialOptions, "look" | "colour">): void {
     if (!this.palette.rich) {
       const rest = geometry.getAttribute("rest").array as Float32Array;
-      const paint = paintVertices(options.look, colourOf(options.look, options.colour), rest);
+      const paint = paintVertices(look, colourOf(look, colour), rest);
       geometry.setAttribute("paint", new BufferAttribute(paint, 3));
     }
-    this.put(geometry, this.palette.material({ ...options, clings: true, painted: !this.palette.rich }));
   }
 
   private put(geometry: BufferGeometry, material: ShaderMaterial, parent: Object3D = this): Mesh {
@@ -315,6 +361,14 @@ export class Stage extends Group {
 
 function geometryOf(skin: Skin, moves: boolean): BufferGeometry {
   const geometry = new BufferGeometry();
+  fill(geometry, skin, moves);
+  return geometry;
+}
+
+/** Gives a geometry the vertices and triangles of a skin. */
+function fill(geometry: BufferGeometry, skin: Skin, moves: boolean): void {
+  // What the graphics card holds of the old ones is given back; attributes of another length need room of their own.
+  geometry.dispose();
   for (const [name, array] of [
     ["position", skin.positions],
     ["normal", skin.normals],
@@ -325,7 +379,6 @@ function geometryOf(skin: Skin, moves: boolean): BufferGeometry {
   geometry.setAttribute("rest", new BufferAttribute(skin.rest, 3));
   geometry.setAttribute("restNormal", new BufferAttribute(skin.normals.slice(), 3));
   geometry.setIndex(new BufferAttribute(skin.refinement.triangles, 1));
-  return geometry;
 }
 
 /**

@@ -50,6 +50,7 @@ export function sceneOf({ id, name, about: words, optics }) {
         look: "gall_bladder",
         vertices: organ.positions.length / 3,
         positions: organ.positions,
+        path: null,
         triangles: organ.triangles,
       },
       {
@@ -142,7 +143,7 @@ export function frameOf(world, scene) {
 
   const out = new Writer();
   const flags = (world.paused ? 1 : 0) | (world.slow ? 2 : 0) | (world.atEnd ? 4 : 0);
-  out.u32(0x32465254, world.frame, world.sequence, flags);
+  out.u32(0x33465254, world.frame, world.sequence, flags);
   out.f64(world.time);
   out.f32(world.paused ? 0 : world.rate, STEP_COST);
   out.f32(2e-6 * (1 + 0.3 * Math.sin(world.time)));
@@ -159,9 +160,9 @@ export function frameOf(world, scene) {
   } else {
     out.u32(0);
   }
-  out.u32(2, positions.length / 3);
+  out.u32(2, positions.length / 3, 0);
   out.f32(...positions);
-  out.u32(vessel.positions.length / 3);
+  out.u32(vessel.positions.length / 3, 0);
   out.f32(...vessel.positions.map((value) => value * (1 + 0.004 * Math.sin(7 * world.time))));
   out.u32(1);
   out.f32(-0.055, -0.022, 0.03, ...about(1, 0.3));
@@ -201,7 +202,7 @@ export function insightOf(world, wanted) {
     nodes.push(positions.slice(i, i + 3));
   }
   const out = new Writer();
-  out.u32(0x33495254, world.frame);
+  out.u32(0x34495254, world.frame);
   list(out, wanted.nodes ? nodes : [], (node, i) => {
     out.f32(...node);
     out.u32(i % 29 === 0 ? 2 : 0);
@@ -222,6 +223,8 @@ export function insightOf(world, wanted) {
   list(out, wanted.boxes ? nodes : [], (node) => {
     out.f32(...node.map((x) => x - 0.003), ...node.map((x) => x + 0.003), near);
   });
+  // It has no membrane.
+  list(out, [], () => {});
   out.u32(wanted.boxes ? 3 : 0, wanted.boxes ? nodes.length : 0, near, 0, near);
   return out.end();
 }

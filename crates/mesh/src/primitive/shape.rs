@@ -76,6 +76,16 @@ pub enum ShapeError {
         /// The ring before the fold, from 0.
         ring: usize,
     },
+    /// A disc without a radius, or with more than its sphere has room for.
+    #[error(
+        "a round sheet of {radius} m on a sphere of {sphere} m can't be made; give a radius above 0 m, below 2.9 times that of the sphere"
+    )]
+    NoDisc {
+        /// From its middle to its rim, m.
+        radius: f64,
+        /// Radius of the sphere, m; infinite if it is flat.
+        sphere: f64,
+    },
     /// The two sides of a sheet are parallel or have no length.
     #[error(
         "the sheet's sides u = {u} and v = {v} span no area; give two directions that are not parallel"

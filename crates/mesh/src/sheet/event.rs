@@ -203,7 +203,16 @@ impl Event {
         let Some(old) = self.before.iter().find(|t| t.triangle == anchor.triangle) else {
             return Followed::Same;
         };
-        let place = at(old.rest, anchor.weights);
+        let Some(found) = self.find(sheet, at(old.rest, anchor.weights)) else {
+            return Followed::Lost;
+        };
+        *anchor = found;
+        Followed::Moved
+    }
+
+    /// Where a point of the sheet as it was, given by its place at rest (m), is among the triangles that came or changed; none if it was on what
+    /// was taken out. It must have been on a triangle that went or changed.
+    pub fn find(&self, sheet: &Sheet, place: DVec3) -> Option<SheetAnchor> {
         let mut best = None;
         let mut most = f64::NEG_INFINITY;
         for triangle in &self.after {
@@ -215,18 +224,15 @@ impl Event {
         }
         // On what was taken out, or at least rather there than on what is left.
         if self.holes.iter().any(|hole| fit(place, *hole).1 > most) {
-            return Followed::Lost;
+            return None;
         }
-        let Some((triangle, weights)) = best else {
-            return Followed::Lost;
-        };
+        let (triangle, weights) = best?;
         let inside = weights.map(|w| w.max(0.0));
         let sum: f64 = inside.iter().sum();
-        *anchor = SheetAnchor {
+        Some(SheetAnchor {
             triangle,
             weights: inside.map(|w| w / sum),
-        };
-        Followed::Moved
+        })
     }
 }
 

@@ -35,6 +35,20 @@ impl<Key> Id<Key> {
     pub fn slot(self) -> usize {
         self.slot as usize
     }
+
+    /// The name as a number, to be stored.
+    pub fn to_bits(self) -> u64 {
+        u64::from(self.age) << 32 | u64::from(self.slot)
+    }
+
+    /// The name that was stored; of nothing, if the number is none.
+    pub fn from_bits(bits: u64) -> Self {
+        Self {
+            slot: bits as u32,
+            age: (bits >> 32) as u32,
+            key: PhantomData,
+        }
+    }
 }
 
 impl<Key> fmt::Debug for Id<Key> {

@@ -33,6 +33,7 @@ mod collapse;
 mod edit;
 mod event;
 mod id;
+mod record;
 mod refusal;
 mod slots;
 mod surgery;
@@ -43,16 +44,18 @@ pub use check::Fault;
 pub use edit::{Edit, Mark};
 pub use event::{Blend, Event, Followed, NodeStep, OldTriangle, SheetAnchor};
 pub use id::{EdgeId, EdgeKey, Id, NodeId, NodeKey, TriangleId, TriangleKey};
+pub use record::SheetRecord;
 pub use refusal::Refusal;
 
 use glam::{DVec2, DVec3};
+use serde::{Deserialize, Serialize};
 use slots::{NONE, Slots};
 
 /// Numbers of the user's own that every node carries.
 pub const ATTRIBUTES: usize = 4;
 
 /// A node as it is stored.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 struct Node {
     /// Where it lies in the sheet as it was made, m.
     rest: DVec3,
@@ -65,7 +68,7 @@ struct Node {
 }
 
 /// A triangle as it is stored. Side k runs from corner k to corner k + 1 and is half-edge 3 t + k.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 struct Triangle {
     nodes: [u32; 3],
     /// The half-edge on the other side of each side, or [`NONE`] at a rim.
@@ -74,7 +77,7 @@ struct Triangle {
 }
 
 /// An edge as it is stored: one of its half-edges.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 struct Edge {
     half: u32,
 }
@@ -186,6 +189,17 @@ impl Sheet {
     /// Whether a node is there.
     pub fn has_node(&self, node: NodeId) -> bool {
         self.nodes.find(node).is_some()
+    }
+
+    /// Whether there is a node at a place: places of nodes that are gone are free.
+    pub fn has_live_node(&self, slot: usize) -> bool {
+        self.nodes.is_live(slot as u32)
+    }
+
+    /// What the node at a place is to a tear; none if the place is free.
+    pub fn kind_at(&self, slot: usize) -> Option<Kind> {
+        let live = self.has_live_node(slot);
+        live.then(|| self.kind_of(slot as u32))
     }
 
     /// Whether an edge is there.

@@ -2,6 +2,8 @@
 
 use std::marker::PhantomData;
 
+use serde::{Deserialize, Serialize};
+
 use super::id::Id;
 
 /// No part: the neighbour beyond a rim.
@@ -26,6 +28,14 @@ struct First {
     transaction: u32,
     at: u32,
     age: u32,
+}
+
+/// What of a list outlives its journal.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Stored<T> {
+    list: Vec<T>,
+    age: Vec<u32>,
+    free: Vec<u32>,
 }
 
 #[derive(Clone, Debug)]
@@ -56,6 +66,32 @@ impl<T: Copy> Slots<T> {
             journal: Vec::new(),
             transaction: 0,
         }
+    }
+
+    /// Itself without its journal.
+    pub(super) fn store(&self) -> Stored<T> {
+        Stored {
+            list: self.list.clone(),
+            age: self.age.clone(),
+            free: self.free.clone(),
+        }
+    }
+
+    /// The list that was stored; none if ages and free places contradict each other.
+    pub(super) fn restore(stored: Stored<T>) -> Option<Self> {
+        let Stored { list, age, free } = stored;
+        let fits = list.len() == age.len() && list.len() < NONE as usize / 3;
+        let mut named = vec![false; list.len()];
+        let once = free.iter().all(|slot| {
+            let is_free = age.get(*slot as usize).is_some_and(|age| age & 1 == 1);
+            is_free && !std::mem::replace(&mut named[*slot as usize], true)
+        });
+        let odd = age.iter().filter(|age| *age & 1 == 1).count();
+        (fits && once && odd == free.len()).then(|| Self {
+            age,
+            free,
+            ..Self::new(list)
+        })
     }
 
     /// Makes room for `more` parts, so that growing by them moves nothing.

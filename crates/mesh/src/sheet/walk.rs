@@ -199,6 +199,16 @@ impl Sheet {
         Ok(self.edges.id(self.edge_of(half)))
     }
 
+    /// The edge across the tear that an edge is a side of; none if it is no side of a tear.
+    pub fn facing_edge(&self, edge: EdgeId) -> Option<EdgeId> {
+        let half = self.edges.get(edge.slot).half;
+        if self.opposite(half) != NONE {
+            return None;
+        }
+        let across = self.facing(half)?;
+        Some(self.edges.id(self.edge_of(across)))
+    }
+
     /// Pieces that share no node. Walks the whole sheet: for reports, not for every step.
     pub fn pieces(&self) -> usize {
         let mut seen = vec![false; self.triangles.len()];

@@ -169,7 +169,7 @@ pub fn scene(scene: &Scene) -> Result<(), SceneError> {
 /// Everything in a file that has a name: its array, its index there, the name.
 fn named(source: &Source) -> Vec<(&'static str, usize, &str)> {
     let f = &source.file;
-    let lists: [(&'static str, Vec<&str>); 9] = [
+    let lists: [(&'static str, Vec<&str>); 10] = [
         ("organ", f.organ.iter().map(|x| x.name.as_str()).collect()),
         ("pipe", f.pipe.iter().map(|x| x.name.as_str()).collect()),
         ("sheet", f.sheet.iter().map(|x| x.name.as_str()).collect()),
@@ -177,6 +177,10 @@ fn named(source: &Source) -> Vec<(&'static str, usize, &str)> {
         (
             "surface",
             f.surface.iter().map(|x| x.name.as_str()).collect(),
+        ),
+        (
+            "membrane",
+            f.membrane.iter().map(|x| x.name.as_str()).collect(),
         ),
         ("body", f.body.iter().map(|x| x.name.as_str()).collect()),
         (

@@ -85,9 +85,19 @@ impl Model {
         bounds
     }
 
+    /// Bounds on the substep of connected matter with its membranes as they are now.
+    pub fn bounds_now(&self, group: &Connected) -> StepBounds {
+        let films = self.film_step(&group.members);
+        StepBounds {
+            exact: group.bounds.exact.min(films / 0.9),
+            safe: group.bounds.safe.min(films),
+            ..group.bounds
+        }
+    }
+
     pub(super) fn check_substeps(&self, scene: &Scene) -> Result<(), SceneError> {
         for group in &self.groups {
-            let Some(trouble) = self.trouble(&group.members, &group.bounds) else {
+            let Some(trouble) = self.trouble(&group.members, &self.bounds_now(group)) else {
                 continue;
             };
             // The stiffest member is to blame; bodies alone need no substeps.
@@ -100,10 +110,15 @@ impl Model {
                 })
                 .and_then(|m| check::find(scene, &self.names[m.index()]));
             let (source, table, index) = member.unwrap_or((scene.main(), "world", 0));
+            let material = match table {
+                "membrane" if source.file.membrane[index].film.is_some() => "film",
+                "membrane" => "springs",
+                _ => "material",
+            };
             let at = [
                 Key::Name(table),
                 Key::Index(index),
-                Key::Name("material"),
+                Key::Name(material),
                 Key::Name(trouble.key),
             ];
             return Err(source.error(&at, trouble.problem, trouble.remedy));

@@ -7,6 +7,7 @@ use super::{
     edit, items,
 };
 use crate::{
+    command::{Draw, Push},
     file::CommandSpec,
     load::{Scene, SceneError, Source},
 };
@@ -20,20 +21,23 @@ pub(crate) fn timed_pushes(
     source: &Source,
     index: usize,
     spec: &CommandSpec,
-) -> Result<Option<(Anchor, DVec3, f64)>, SceneError> {
+) -> Result<(Option<Push>, Option<Draw>), SceneError> {
     let check = Checker {
         source,
         table: "command",
         index,
     };
     let (force, on, until) = match (spec.push, &spec.on, spec.until) {
-        (None, None, None) => return Ok(None),
+        (None, None, None) if spec.pull.is_none() && spec.force.is_none() => {
+            return Ok((None, None));
+        }
+        (None, Some(on), Some(until)) if spec.pull.is_some() => (DVec3::ZERO, on, until),
         (Some(force), Some(on), Some(until)) => (DVec3::from(force), on, until),
         _ => {
             return Err(check.error(
                 &["push".into()],
-                "a push needs a force, what it is on, and until when",
-                "Give `push`, `on` and `until`.",
+                "a push needs a force, what it is on, and until when; a pull its way instead of a force",
+                "Give `push` or `pull`, and `on` and `until`.",
             ));
         }
     };
@@ -52,7 +56,26 @@ pub(crate) fn timed_pushes(
             "Push a tissue, a body or a particle.",
         ));
     }
-    Ok(Some((anchor, force, until)))
+    let Some(way) = &spec.pull else {
+        return Ok((Some((anchor, force, until)), None));
+    };
+    check.points(way, "pull")?;
+    let force = spec.force.unwrap_or(10.0);
+    if way.is_empty() || !(force > 0.0 && force <= 1e3) {
+        return Err(check.error(
+            &["pull".into()],
+            "a pull has one point or more, and a force of at most 1000 N",
+            "Correct the numbers.",
+        ));
+    }
+    let way = way.iter().map(|p| DVec3::from(*p)).collect();
+    let draw = Draw {
+        anchor,
+        way,
+        until,
+        force,
+    };
+    Ok((None, Some(draw)))
 }
 
 impl Model {
@@ -93,11 +116,11 @@ impl Model {
             index: item.index,
         };
         let spec = item.item;
-        let a = self.anchor_at(&check, "a", &spec.a, None)?;
+        let a = self.lasting(&check, "a", self.anchor_at(&check, "a", &spec.a, None)?)?;
         let from = self.place_of(&a);
         let b = match &spec.b {
             None => Anchor::world(from),
-            Some(spec) => self.anchor_at(&check, "b", spec, None)?,
+            Some(spec) => self.lasting(&check, "b", self.anchor_at(&check, "b", spec, None)?)?,
         };
         if a == b
             || [a, b]

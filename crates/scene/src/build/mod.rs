@@ -13,6 +13,7 @@ mod eyes;
 mod form;
 mod instruments;
 mod joints;
+pub mod membrane;
 mod remake;
 mod ties;
 mod tissue;
@@ -35,6 +36,7 @@ use trocar_soft::{Global, Hyper, Net, NodeFlags, StepBounds, stability};
 use trocar_tools::{Endoscope, EndoscopeHandle, Grasper, Handle};
 
 pub(crate) use elements::timed_pushes;
+pub use membrane::{Curve, Film, Path};
 pub(crate) use remake::{Original, Wish};
 
 /// More substeps than this in one step are refused: the scene could not run.
@@ -66,6 +68,8 @@ pub struct Tissue {
     pub centres: Vec<u32>,
     /// Its surface, over all its nodes.
     pub triangles: Vec<[u32; 3]>,
+    /// Counts the edits of its surface since it was built: 0 while it is whole.
+    pub edits: u32,
     /// Connection elements.
     pub elements: usize,
     /// Texture coordinates of its surface nodes; empty if it has none of its own (K75).
@@ -199,8 +203,10 @@ pub struct Model {
     pub start: Vec<Nodes>,
     /// The instruments.
     pub tools: Vec<Tool>,
-    /// The tissues.
+    /// The tissues; membranes come last.
     pub tissues: Vec<Tissue>,
+    /// The membranes.
+    pub films: Vec<Film>,
     /// The matter that holds bodies whose motion is prescribed, if there are any.
     pub fixtures: Option<MatterId>,
     /// Velocity and spin of each of them.
@@ -318,6 +324,7 @@ impl Model {
             start: vec![Nodes::at_rest(&[(DVec3::ZERO, DQuat::IDENTITY)], &[])],
             tools: Vec::new(),
             tissues: Vec::new(),
+            films: Vec::new(),
             fixtures: None,
             courses: Vec::new(),
             bodies: None,
@@ -357,6 +364,7 @@ impl Model {
         let named = looks.chain(model.particles.iter().enumerate());
         model.by_name = named.map(|(i, name)| (name.clone(), i)).collect();
         model.add_tissues(scene)?;
+        model.add_membranes(scene)?;
         model.add_ties(scene)?;
         model.add_elements(scene)?;
         model.add_joints(scene)?;
@@ -390,10 +398,16 @@ impl Model {
 
     /// True if there is such a point: its matter, its nodes and its weights make sense.
     pub fn has(&self, anchor: &Anchor) -> bool {
+        let nodes = self.start.get(anchor.matter.index());
+        nodes.is_some_and(|nodes| self.has_among(anchor, nodes.len()))
+    }
+
+    /// The same if its matter has `count` nodes: a membrane has more and fewer.
+    pub(crate) fn has_among(&self, anchor: &Anchor, count: usize) -> bool {
         let Some(nodes) = self.start.get(anchor.matter.index()) else {
             return false;
         };
-        let known = |list: &[u32]| list.iter().all(|n| (*n as usize) < nodes.len());
+        let known = |list: &[u32]| list.iter().all(|n| (*n as usize) < count);
         let weighed = |list: &[f64]| {
             list.iter().all(|w| (-1e-9..=1.0 + 1e-9).contains(w))
                 && (list.iter().sum::<f64>() - 1.0).abs() < 1e-9
@@ -412,7 +426,7 @@ impl Model {
     pub fn longest_step(&self) -> f64 {
         self.groups
             .iter()
-            .map(|g| g.bounds.safe * f64::from(MAX_SUBSTEPS))
+            .map(|g| self.bounds_now(g).safe * f64::from(MAX_SUBSTEPS))
             .fold(MAX_STEP, f64::min)
     }
 
@@ -450,6 +464,7 @@ impl Model {
                 friction: draft.friction,
                 first: draft.parts.frames.len() as u32,
                 triangles,
+                edits: 0,
                 elements,
                 texture: draft.texture,
                 centres: draft.centres.iter().map(|z| *z as u32).collect(),

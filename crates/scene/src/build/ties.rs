@@ -58,6 +58,23 @@ impl Model {
         self.anchor_at(check, key, spec, None)
     }
 
+    /// The same point, if it can't be torn: ties follow tears, other things do not.
+    pub(super) fn lasting(
+        &self,
+        check: &Checker<'_>,
+        key: &'static str,
+        anchor: Anchor,
+    ) -> Result<Anchor, SceneError> {
+        if self.membrane(anchor.matter).is_none() {
+            return Ok(anchor);
+        }
+        Err(check.error(
+            &[key.into()],
+            "a membrane may tear there",
+            "Tie it: ties follow tears; joints and elements do not.",
+        ))
+    }
+
     /// The point a file names. On a body without `at` it is the point of the world `place` at the start, if there is one.
     pub(super) fn anchor_at(
         &self,

@@ -575,7 +575,7 @@ fn tube_shape(check: &Checker<'_>, item: &TubeTissue) -> Result<TubeShape, Scene
 pub fn shape_error(check: &Checker<'_>, at: &[Key], error: &ShapeError) -> SceneError {
     let (key, remedy) = match error {
         ShapeError::TooFew { what, least, .. } => (*what, format!("Give at least {least}.")),
-        ShapeError::TooManyNodes { .. } if check.table == "sheet" => {
+        ShapeError::TooManyNodes { .. } if matches!(check.table, "sheet" | "membrane") => {
             ("rows", "Use fewer nodes.".into())
         }
         ShapeError::TooManyNodes { .. } => ("rings", "Use fewer nodes.".into()),
@@ -586,6 +586,7 @@ pub fn shape_error(check: &Checker<'_>, at: &[Key], error: &ShapeError) -> Scene
         | ShapeError::PathStandsStill { .. }
         | ShapeError::Folded { .. } => ("path", "Correct the path.".into()),
         ShapeError::FlatSheet { .. } => ("v", "Turn one of the sides.".into()),
+        ShapeError::NoDisc { .. } => ("radius", "Correct the radius.".into()),
         ShapeError::NotFinite { what, .. } => (*what, "Correct the number.".into()),
     };
     let mut place = at.to_vec();

@@ -4,7 +4,7 @@ use super::{AnchorSpec, Vector};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Something that is done at a set time, as if somebody did it from outside: give one or more of `set`, `reset`, `push`.
+/// Something that is done at a set time, as if somebody did it from outside: give one or more of `set`, `reset`, `push`, `pull`.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CommandSpec {
@@ -19,10 +19,16 @@ pub struct CommandSpec {
     /// A force (N) on a point of something, until `until`.
     #[serde(default)]
     pub push: Option<Vector>,
-    /// On what it pushes.
+    /// Points (m) along which a point of something is drawn from `at` to `until` at one speed, as if a hand held it; one or more.
+    #[serde(default)]
+    pub pull: Option<Vec<Vector>>,
+    /// The greatest force of a pull, N, above 0, at most 1000. Default: 10.
+    #[serde(default)]
+    pub force: Option<f64>,
+    /// On what it pushes, or at what it pulls.
     #[serde(default)]
     pub on: Option<AnchorSpec>,
-    /// How long it pushes: until this time, s.
+    /// How long it pushes or pulls: until this time, s.
     #[serde(default)]
     pub until: Option<f64>,
 }

@@ -2,6 +2,7 @@
 
 mod command;
 mod element;
+mod membrane;
 mod rigid;
 mod tissue;
 mod trocar;
@@ -14,6 +15,10 @@ pub use element::{
     ActiveSpec, AnswerSpec, BendSpec, CentreName, CentreSpec, DrivenSpec, EditSpec, ElementSpec,
     FreeNodeSpec, GlobalSpec, NetTissue, NodeName, NodeSpec, PulseSpec, SignalSpec, SineSpec,
     SurfaceTissue, TorsionSpec, WhichSprings, YieldSpec,
+};
+pub use membrane::{
+    AdhesionSpec, AlgorithmName, BendingSpec, DiscSpec, FilmSpec, FlatSpec, HexagonalSpec,
+    MeasureName, MembraneSelect, MembraneTissue, PathSpec, SpringsSpec, TearingSpec,
 };
 pub use rigid::{
     BaseName, Body, CurveSpec, DriveSpec, FormSpec, JointKind, JointSpec, MeshSpec, Motion,
@@ -68,6 +73,9 @@ pub struct SceneFile {
     /// Tissues in the shape of closed meshes.
     #[serde(default)]
     pub surface: Vec<SurfaceTissue>,
+    /// Thin sheets that stick, peel, fold and tear.
+    #[serde(default)]
+    pub membrane: Vec<MembraneTissue>,
     /// Nodes of two tissues that move as one (hyper nodes).
     #[serde(default)]
     pub couple: Vec<Couple>,

@@ -105,6 +105,18 @@ pub enum ClientMessage {
         /// Boxes around what may touch.
         #[serde(default)]
         boxes: bool,
+        /// Membranes: how near they are to tearing.
+        #[serde(default)]
+        stress: bool,
+        /// Membranes: how far they are from rest.
+        #[serde(default)]
+        displacement: bool,
+        /// Membranes: how much of their hold is left.
+        #[serde(default)]
+        adhesion: bool,
+        /// Membranes: tears, and where they come off.
+        #[serde(default)]
+        front: bool,
     },
     /// Replay: go there.
     Seek {

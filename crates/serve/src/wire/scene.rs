@@ -132,6 +132,32 @@ pub struct TissueDescription {
     pub triangles: Vec<u32>,
     /// At rest, three numbers a vertex.
     pub positions: Vec<f32>,
+    /// The curve that is drawn on it.
+    pub path: Option<PathDescription>,
+}
+
+/// A curve that is drawn on a tissue where it lies at rest.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct PathDescription {
+    /// A circle: all points at a distance from a middle; none if it is a line.
+    pub circle: Option<CircleDescription>,
+    /// A line through these points.
+    pub points: Vec<Vector>,
+    /// How wide it is drawn.
+    pub width: f64,
+    /// Its colour.
+    pub colour: Vector,
+}
+
+/// All points at a distance from a middle.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct CircleDescription {
+    /// The middle.
+    pub centre: Vector,
+    /// The distance.
+    pub radius: f64,
 }
 
 /// Something that is only seen.

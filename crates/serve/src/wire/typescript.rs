@@ -32,7 +32,7 @@ macro_rules! declare {
 fn make() -> String {
     let mut text = format!("{HEAD}\nexport const PROTOCOL = {PROTOCOL};\n");
     declare!(text:
-        Handle, EndoscopeHandle, Limits, EndoscopeLimits, Look, TissueDescription, SceneryDescription,
+        Handle, EndoscopeHandle, Limits, EndoscopeLimits, Look, TissueDescription, PathDescription, CircleDescription, SceneryDescription,
         BodyDescription, InstrumentDescription, EndoscopeDescription, CameraDescription, SceneDescription,
         Role, Parameter, MarkKind, MarkState, Mark, Task, NoticeKind, Marker, Replay, ServerMessage,
         ClientMessage, Problem, Health, LevelInfo, PartInfo, ExerciseInfo, SceneInfo, Profile, NewProfile,

@@ -29,6 +29,11 @@ impl Membrane {
         self.homing.left[node]
     }
 
+    /// True if it was built to stick to something.
+    pub fn sticks(&self) -> bool {
+        self.adhesion.is_some()
+    }
+
     /// Lets a node go, or stick again, at once.
     pub fn set_attachment(&mut self, node: NodeId, left: f64) {
         if self.sheet.has_node(node) {
@@ -45,7 +50,8 @@ impl Membrane {
             return 0;
         };
         let mut started = 0;
-        let before = self.homing.left.clone();
+        let mut before = std::mem::take(&mut self.homing.before);
+        before.clone_from(&self.homing.left);
         for n in 0..before.len() {
             let left = before[n];
             if !self.live[n] || left == 0.0 {
@@ -67,6 +73,7 @@ impl Membrane {
             }
             self.homing.left[n] = (left - adhesion.decrement).max(0.0);
         }
+        self.homing.before = before;
         started
     }
 

@@ -45,6 +45,36 @@ impl Bends {
         self.degree.get(node).copied().unwrap_or(0)
     }
 
+    /// The pairs in the order of their springs: sums depend on it, and it on how the sheet was torn.
+    pub(super) fn order(&self) -> impl Iterator<Item = [u32; 2]> + '_ {
+        self.springs.iter().map(|spring| spring.nodes)
+    }
+
+    /// Puts the springs into an order; false if that is not one of the same pairs.
+    pub(super) fn reorder(&mut self, order: &[[u32; 2]]) -> bool {
+        let mut springs = Vec::with_capacity(order.len());
+        let mut used = vec![false; self.springs.len()];
+        for pair in order {
+            let Some((place, _)) = self.places.get(pair) else {
+                return false;
+            };
+            if std::mem::replace(&mut used[*place], true) {
+                return false;
+            }
+            springs.push(self.springs[*place]);
+        }
+        if springs.len() != self.springs.len() {
+            return false;
+        }
+        for (place, spring) in springs.iter().enumerate() {
+            if let Some(entry) = self.places.get_mut(&spring.nodes) {
+                entry.0 = place;
+            }
+        }
+        self.springs = springs;
+        true
+    }
+
     /// Finds the pairs of all middles that an edit may have changed, anew, and adds all nodes to `touched` that may have other springs now.
     pub(super) fn follow(&mut self, sheet: &Sheet, event: &Event, touched: &mut Vec<NodeId>) {
         // Whether two nodes share a triangle also decides for middles one step away from what changed.

@@ -212,6 +212,27 @@ impl Membrane {
         energy
     }
 
+    /// Shows every spring along an edge: both ends (m) and what it draws them together with (N). A film has none.
+    pub fn see_springs(&self, nodes: &Nodes, mut see: impl FnMut(DVec3, DVec3, f64)) {
+        for s in self.springs.iter().filter(|s| s.rest_length > 0.0) {
+            let [a, b] = s.ends.map(|n| nodes.position[n as usize]);
+            see(a, b, s.stiffness * (a.distance(b) - s.rest_length));
+        }
+    }
+
+    /// Energy of height against where the sheet lies, J; none if gravity does not act on it.
+    pub fn gravity_energy(&self, nodes: &Nodes, gravity: DVec3) -> f64 {
+        if !self.gravity {
+            return 0.0;
+        }
+        let live = (0..nodes.len()).filter(|n| self.live[*n]);
+        live.map(|n| {
+            let fallen = nodes.position[n] - self.sheet.rest(self.sheet.node_at(n));
+            -self.masses.mass()[n] * gravity.dot(fallen)
+        })
+        .sum()
+    }
+
     /// Energy of motion, J.
     pub fn kinetic_energy(&self, nodes: &Nodes) -> f64 {
         let moving = nodes

@@ -20,10 +20,12 @@ mod follow;
 mod forces;
 pub mod kernel;
 mod parts;
+mod record;
 mod stress;
 pub mod tear;
 
 pub use parts::{Adhesion, Bending, Hold, Material, Measure, MembraneError, MembraneParts};
+pub use record::{Damaged, MembraneRecord};
 
 use bends::Bends;
 use bound::Crest;
@@ -32,7 +34,7 @@ use kernel::Flat;
 use tear::TearSettings;
 use trocar_dynamics::{Lock, MassNode, Masses, Nodes};
 use trocar_math::Pose;
-use trocar_mesh::sheet::{Event, Kind, NodeId, Sheet};
+use trocar_mesh::sheet::{Event, Kind, NodeId, Sheet, TriangleId};
 
 /// Corners of no triangle.
 const NOWHERE: [u32; 3] = [u32::MAX; 3];
@@ -79,6 +81,8 @@ struct Homing {
     hold: Vec<f64>,
     /// Part of the hold that is left: 1 if it sticks, 0 if it has come off.
     left: Vec<f64>,
+    /// The same before the call of detach at hand.
+    before: Vec<f64>,
 }
 
 /// A membrane; see the [module](self).
@@ -115,6 +119,8 @@ pub struct Membrane {
     stress: Vec<f64>,
     /// Tension and area summed up around every node, for the measure of stress.
     around: Vec<(DMat3, f64)>,
+    /// Triangles within reach of a tip, for the same.
+    found: Vec<TriangleId>,
     event: Event,
     /// Nodes that an edit may have made stiffer or softer.
     touched: Vec<NodeId>,
@@ -166,17 +172,21 @@ impl Membrane {
                 _ => Bends::default(),
             },
             homing: Homing {
-                home: sheet.nodes().map(|n| sheet.rest(n)).collect(),
+                home: (0..count).map(|n| sheet.rest(sheet.node_at(n))).collect(),
                 hold: vec![0.0; count],
                 left: vec![1.0; count],
+                before: Vec::new(),
             },
             fixed: (0..count).map(|n| fixed.contains(&n)).collect(),
             spared: Vec::new(),
-            live: vec![true; count],
-            kinds: sheet.nodes().filter_map(|n| sheet.kind(n)).collect(),
+            live: (0..count).map(|n| sheet.has_live_node(n)).collect(),
+            kinds: (0..count)
+                .map(|n| sheet.kind_at(n).unwrap_or(Kind::Edge))
+                .collect(),
             headings: Vec::new(),
             stress: vec![0.0; count],
             around: Vec::new(),
+            found: Vec::new(),
             event: Event::default(),
             touched: Vec::new(),
             tool_stiffness: 0.0,
@@ -238,7 +248,11 @@ impl Membrane {
     fn mass_node(&self, node: NodeId) -> MassNode {
         let mass = match self.material {
             Material::Springs { mass, .. } => mass,
-            Material::Sheet { density, .. } => density * self.area_of(node),
+            // A free place has no area; nothing acts on it, but it must have some mass.
+            Material::Sheet { density, .. } => match self.sheet.has_live_node(node.slot()) {
+                true => density * self.area_of(node),
+                false => density,
+            },
         };
         let lock = if self.fixed[node.slot()] {
             Lock::Fixed

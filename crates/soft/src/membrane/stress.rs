@@ -35,7 +35,15 @@ impl Membrane {
                 }
             }
             Measure::Local | Measure::Tension { .. } => {
+                // Springs of a shred are as stiff as any: over its own area alone their pull would grow without bound as it shrinks.
+                let least = match (self.material, self.tearing) {
+                    (Material::Springs { .. }, Some(tearing)) => {
+                        0.5 * tearing.lengths.near * tearing.lengths.near
+                    }
+                    _ => 0.0,
+                };
                 let mut around = std::mem::take(&mut self.around);
+                let mut found = std::mem::take(&mut self.found);
                 around.clear();
                 around.resize(stress.len(), (DMat3::ZERO, 0.0));
                 for triangle in self.sheet.triangles() {
@@ -50,13 +58,14 @@ impl Membrane {
                 for (n, stress) in stress.iter_mut().enumerate().filter(|(n, _)| self.live[*n]) {
                     let far = self.kinds[n] == Kind::Tip && self.measure != Measure::Local;
                     *stress = if far {
-                        greatest(&self.tension_at(nodes, self.sheet.node_at(n)))
+                        greatest(&self.tension_near(nodes, self.sheet.node_at(n), &mut found))
                     } else {
                         let (sum, area) = around[n];
-                        greatest(&(sum * (1.0 / area)))
+                        greatest(&(sum * (1.0 / area.max(least))))
                     };
                 }
                 self.around = around;
+                self.found = found;
             }
         }
         self.stress = stress;
@@ -65,6 +74,10 @@ impl Membrane {
     /// Tension around a node, N/m, in the space of the rest positions: the mean over its triangles by area, at a tip over those
     /// within reach.
     pub fn tension_at(&self, nodes: &Nodes, node: NodeId) -> DMat3 {
+        self.tension_near(nodes, node, &mut Vec::new())
+    }
+
+    fn tension_near(&self, nodes: &Nodes, node: NodeId, found: &mut Vec<TriangleId>) -> DMat3 {
         let reach = match self.measure {
             Measure::Tension { reach } if self.kinds[node.slot()] == Kind::Tip => Some(reach),
             _ => None,
@@ -85,7 +98,8 @@ impl Membrane {
         match reach {
             None => self.sheet.triangles_around(node).for_each(take),
             Some(reach) => {
-                let mut found: Vec<_> = self.sheet.triangles_around(node).collect();
+                found.clear();
+                found.extend(self.sheet.triangles_around(node));
                 let mut next = 0;
                 while let Some(triangle) = found.get(next).copied() {
                     next += 1;

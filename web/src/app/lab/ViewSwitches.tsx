@@ -1,11 +1,16 @@
 // What of the inside is drawn over the picture.
 
 import type { Views } from "../../theatre";
-import { AXIS_COLOURS, ELEMENT_COLOURS, NODE_COLOURS, VIEW_COLOURS } from "../../theatre/inside";
+import { AXIS_COLOURS, ELEMENT_COLOURS, NODE_COLOURS, SPECTRUM, VIEW_COLOURS } from "../../theatre/inside";
 
 interface Meaning {
   colour: string;
   means: string;
+}
+
+/** Least, middle and most of the false colours. */
+function scale(...means: [string, string, string]): Meaning[] {
+  return means.map((word, i) => ({ colour: SPECTRUM[2 * i], means: word }));
 }
 
 const VIEWS: { view: keyof Views; title: string; legend: Meaning[] }[] = [
@@ -68,6 +73,14 @@ const VIEWS: { view: keyof Views; title: string; legend: Meaning[] }[] = [
       { colour: VIEW_COLOURS.boxes, means: "nothing near" },
       { colour: VIEW_COLOURS.near, means: "looked into" },
     ],
+  },
+  { view: "stress", title: "Stress of membranes", legend: scale("none", "half of it", "tears") },
+  { view: "displacement", title: "Displacement of membranes", legend: scale("at rest", "half", "farthest") },
+  { view: "adhesion", title: "Adhesion of membranes", legend: scale("has come off", "half", "sticks") },
+  {
+    view: "front",
+    title: "Tears of membranes",
+    legend: scale("whole", "comes off", "tip of a tear"),
   },
 ];
 

@@ -55,7 +55,8 @@ fn fair_around(edit: &Edit<'_>, node: NodeId) -> bool {
 }
 
 impl Tear<'_> {
-    /// Starts a tear at a node on a rim or inside (W106–W108).
+    /// Starts a tear at a node on a rim or inside (W106–W108). What is too small to tear is left: a shred that opened by less would bear
+    /// as much as before, and be cut smaller and smaller at one place.
     pub(super) fn start(
         &mut self,
         event: &mut Event,
@@ -63,9 +64,13 @@ impl Tear<'_> {
         aim: Aim,
     ) -> Result<Growth, Refusal> {
         let found = ray(self.sheet, self.positions, node, aim).ok_or(Refusal::OutOfRange)?;
-        let spared = self.spared;
+        let (spared, least) = (self.spared, self.lengths.near.min(0.5 * self.lengths.most));
         self.sheet.edit(event, |edit| {
             let far = snap_onto(edit, &found, spared)?;
+            let sheet = edit.sheet();
+            if sheet.rest(node).distance(sheet.rest(far)) < least {
+                return Err(Refusal::OutOfRange);
+            }
             let edge = edit.sheet().edge_between(node, far)?;
             edit.open(edge)
         })?;

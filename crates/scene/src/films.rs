@@ -1,0 +1,328 @@
+//! Membranes in a running scene: what is done to them once a step, and how all that rests on them follows.
+
+use crate::{
+    Event, Simulation,
+    build::{Model, membrane::list_triangles},
+    command::Command,
+    event::Happening,
+    group::Group,
+};
+use glam::DVec3;
+use serde::{Deserialize, Serialize};
+use trocar_collide::Patch;
+use trocar_dynamics::{Anchor, Local, MatterId, Nodes};
+use trocar_math::Pose;
+use trocar_mesh::sheet::{NodeStep, Sheet};
+use trocar_soft::membrane::{Membrane, tear::Growth};
+
+/// A point of a membrane that somebody outside goes on naming as it was when they took hold of it: a hand, or a command of the scene. Both are
+/// inputs, and know nothing of tears.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Follower {
+    /// The point as it is named.
+    pub named: Anchor,
+    /// Where it is by now; none if it was lost.
+    pub now: Option<Anchor>,
+}
+
+impl Simulation {
+    /// Puts membranes back to how the scene has them. Only before groups are made anew.
+    pub(crate) fn mend_films(&mut self) {
+        for film in 0..self.model.films.len() {
+            self.model.mend(film);
+        }
+        self.tears = vec![0; self.model.films.len()];
+        self.followers.clear();
+        self.followers
+            .extend(self.lasting.iter().map(|anchor| Follower {
+                named: *anchor,
+                now: Some(*anchor),
+            }));
+        self.longest = self.model.longest_step();
+    }
+
+    /// Points of membranes that commands name.
+    pub(crate) fn named(model: &Model, commands: &[Command]) -> Vec<Anchor> {
+        let mut named: Vec<Anchor> = Vec::new();
+        for anchor in commands.iter().filter_map(Command::on) {
+            if model.membrane(anchor.matter).is_some() && !named.contains(&anchor) {
+                named.push(anchor);
+            }
+        }
+        named
+    }
+
+    /// What a membrane sticks to is where it is at this time (W66).
+    pub(crate) fn place_grounds(&mut self, time: f64) {
+        for k in 0..self.model.films.len() {
+            let (matter, ground) = (self.model.films[k].matter, self.model.films[k].ground);
+            let Some(node) = ground else {
+                continue;
+            };
+            let start = self.model.fixture(node as usize, 0.0);
+            let now = self.model.fixture(node as usize, time);
+            if let Some(membrane) = self.model.membrane_mut(matter) {
+                let rotation = (now.rotation * start.rotation.conjugate()).normalize();
+                let position = now.position - rotation * start.position;
+                membrane.set_ground(Pose::new(position, rotation));
+            }
+        }
+    }
+
+    /// Where pulls of the hand act by now. Those that have let go are forgotten.
+    pub(crate) fn follow_pulls(&mut self) {
+        let Self {
+            pulls,
+            followers,
+            lasting,
+            model,
+            ..
+        } = self;
+        let films = &model.films;
+        if films.is_empty() {
+            return;
+        }
+        let mut at = lasting.len();
+        while at < followers.len() {
+            let named = followers[at].named;
+            if pulls.iter().any(|pull| pull.anchor == named) {
+                at += 1;
+            } else {
+                followers.remove(at);
+            }
+        }
+        pulls.retain_mut(|pull| {
+            if !films.iter().any(|film| film.matter == pull.anchor.matter) {
+                return true;
+            }
+            // The scene's own are found as well: a hand may hold the same point.
+            let known = followers.iter().find(|f| f.named == pull.anchor);
+            let follower = known.copied().unwrap_or_else(|| {
+                let follower = Follower {
+                    named: pull.anchor,
+                    now: Some(pull.anchor),
+                };
+                if model.has(&pull.anchor) {
+                    followers.push(follower);
+                }
+                follower
+            });
+            match follower.now {
+                Some(now) => {
+                    pull.anchor = now;
+                    true
+                }
+                None => false,
+            }
+        });
+    }
+
+    /// Where a point named by the scene is by now; none if it was lost.
+    pub(crate) fn followed(&self, named: &Anchor) -> Option<Anchor> {
+        let found = self.followers.iter().find(|f| f.named == *named);
+        found.map_or(Some(*named), |f| f.now)
+    }
+
+    /// Once a step (W71, W75, M4): membranes come off, lie flat where they are folded, and tear.
+    pub(crate) fn work_films(&mut self) {
+        for k in 0..self.model.films.len() {
+            let film = &self.model.films[k];
+            let (matter, calls) = (film.matter, film.calls);
+            if self.groups.iter().any(|g| g.is_frozen(matter)) {
+                continue;
+            }
+            let mut torn = false;
+            for call in 0..calls {
+                let nodes = &mut self.state.nodes[matter.index()];
+                let Some(membrane) = self.model.membrane_mut(matter) else {
+                    break;
+                };
+                if call == 0 {
+                    membrane.detach(nodes);
+                    membrane.support_folds(nodes);
+                }
+                // What is refused is no harm; whoever fails next had its turn already.
+                let Ok(Some(growth)) = membrane.tear(nodes) else {
+                    break;
+                };
+                if membrane.event().is_empty() {
+                    break;
+                }
+                torn = true;
+                self.tears[k] += 1;
+                self.follow_tear(matter);
+                self.tell_tear(k, growth);
+            }
+            if torn {
+                self.take_over(k);
+            }
+        }
+    }
+
+    /// All points of a membrane that something holds follow its last tear; then where its nodes lie at rest is noted anew.
+    fn follow_tear(&mut self, matter: MatterId) {
+        let start = &mut self.model.start[matter.index()];
+        let any: &dyn std::any::Any = &*self.model.matters[matter.index()];
+        let Some(membrane) = any.downcast_ref::<Membrane>() else {
+            return;
+        };
+        let follow = |anchor: &mut Anchor| {
+            anchor.matter != matter || follow(membrane, &start.position, &mut anchor.at)
+        };
+        for grip in &mut self.grips {
+            grip.holds.retain_mut(|hold| follow(&mut hold.tie.b));
+        }
+        for group in &mut self.groups {
+            for tie in &mut group.ties[..group.scene_ties] {
+                // A tie is for good: what it was on is gone, so it clings to what was next to it.
+                follow(&mut tie.a);
+                follow(&mut tie.b);
+            }
+        }
+        // What this step did is still looked at.
+        self.pulls.retain_mut(|pull| follow(&mut pull.anchor));
+        self.pushes.retain_mut(|push| follow(&mut push.0));
+        for follower in &mut self.followers {
+            follower.now = follower
+                .now
+                .and_then(|mut now| follow(&mut now).then_some(now));
+        }
+        rest_again(membrane, start);
+    }
+
+    fn tell_tear(&mut self, k: usize, growth: Growth) {
+        let film = &self.model.films[k];
+        let membrane = self.model.names[film.matter.index()].clone();
+        let what = match growth {
+            Growth::Started => Happening::TearBegan { membrane },
+            Growth::Ended => {
+                let pieces = self.model.membrane(film.matter);
+                let pieces = pieces.map_or(0, |m| m.sheet().pieces());
+                Happening::TearEnded { membrane, pieces }
+            }
+            Growth::Grew(_) | Growth::Held => return,
+        };
+        let time = self.state.time;
+        self.report.events.push(Event { time, what });
+    }
+
+    /// Takes up membranes as they were stored, and where what is on them was.
+    pub(crate) fn resume_films(&mut self, films: Vec<(Membrane, u64)>, followers: Vec<Follower>) {
+        for (k, (membrane, tears)) in films.into_iter().enumerate() {
+            let m = self.model.films[k].matter.index();
+            self.model.start[m] = membrane.rest();
+            self.model.matters[m] = Box::new(membrane);
+            self.tears[k] = tears;
+            self.take_over(k);
+        }
+        self.followers = followers;
+        self.place_grounds(self.state.time);
+    }
+
+    /// What is made of a membrane's triangles is made anew: the list of them, what instruments touch, how long substeps may be.
+    pub(crate) fn take_over(&mut self, k: usize) {
+        let model = &mut self.model;
+        let film = &mut model.films[k];
+        let any: &dyn std::any::Any = &*model.matters[film.matter.index()];
+        let Some(membrane) = any.downcast_ref::<Membrane>() else {
+            return;
+        };
+        let before = std::mem::take(&mut film.places);
+        let tissue = &mut model.tissues[film.tissue];
+        list_triangles(membrane.sheet(), &mut tissue.triangles, &mut film.places);
+        tissue.edits += 1;
+        tissue.elements = membrane.sheet().edge_count() + membrane.bending_springs();
+        let (triangles, places) = (&tissue.triangles, &film.places);
+        let nodes = membrane.sheet().node_slots();
+        let matter = film.matter;
+        for group in self
+            .groups
+            .iter_mut()
+            .filter(|g| g.members.contains(&matter))
+        {
+            for skin in group.skins.iter_mut().filter(|s| s.matter == matter) {
+                // A probe stays on the side it came from, of every triangle that is still there.
+                let sides = skin.patch.sides().iter().filter_map(|(probe, t, side)| {
+                    let place = before.get(*t as usize)?;
+                    let now = places.binary_search(place).ok()?;
+                    Some((*probe, now as u32, *side))
+                });
+                let mut sides: Vec<_> = sides.collect();
+                sides.sort_unstable();
+                skin.patch = Patch::new(triangles.clone(), nodes);
+                skin.patch.set_sides(&sides);
+            }
+        }
+        self.note_film_steps();
+        self.mark_held();
+    }
+
+    /// Tells groups how long substeps may be now that membranes have changed.
+    pub(crate) fn note_film_steps(&mut self) {
+        let model = &self.model;
+        self.groups
+            .iter_mut()
+            .for_each(|g: &mut Group| g.note_films(model));
+        self.longest = model.longest_step();
+    }
+}
+
+/// Where nodes lie at rest by now.
+pub(crate) fn rest_again(membrane: &Membrane, start: &mut Nodes) {
+    let sheet = membrane.sheet();
+    let event = membrane.event();
+    start.position.resize(sheet.node_slots(), DVec3::ZERO);
+    start.velocity.resize(sheet.node_slots(), DVec3::ZERO);
+    start.make_ready();
+    for node in &event.nodes {
+        start.position[node.slot()] = sheet.rest(*node);
+    }
+    // Nobody reads those of free places, but whoever is put back to rest takes them over, and a restored one must do the same.
+    for step in &event.steps {
+        if let NodeStep::Removed(node) = step {
+            start.position[node.slot()] = sheet.rest(*node);
+        }
+    }
+}
+
+/// Lets a point on a membrane follow its last tear: it stays where it is at rest. `before` is where nodes lay at rest before it. False if what carried
+/// it is gone.
+fn follow(membrane: &Membrane, before: &[DVec3], at: &mut Local) -> bool {
+    let sheet = membrane.sheet();
+    let rest = |n: u32| before.get(n as usize).copied();
+    let stayed = |n: u32| {
+        let node = sheet.node_at(n as usize);
+        sheet.has_live_node(n as usize) && rest(n) == Some(sheet.rest(node))
+    };
+    let place = match *at {
+        Local::Node(n) => {
+            if stayed(n) {
+                return true;
+            }
+            rest(n)
+        }
+        Local::Triangle(nodes, weights) => {
+            if nodes.iter().all(|n| stayed(*n)) && is_triangle(sheet, nodes) {
+                return true;
+            }
+            let corners = nodes.map(|n| rest(n).unwrap_or_default());
+            Some(corners[0] * weights[0] + corners[1] * weights[1] + corners[2] * weights[2])
+        }
+        // Nothing else is on a membrane.
+        Local::Frame(..) | Local::Tetrahedron(..) => return true,
+    };
+    let Some(found) = place.and_then(|place| membrane.event().find(sheet, place)) else {
+        return false;
+    };
+    let corners = sheet.corners(found.triangle).map(|n| n.slot() as u32);
+    *at = Local::Triangle(corners, found.weights);
+    true
+}
+
+fn is_triangle(sheet: &Sheet, [a, b, c]: [u32; 3]) -> bool {
+    let node = sheet.node_at(a as usize);
+    sheet.fan(node).any(|(_, x, y)| {
+        let others = [x.slot() as u32, y.slot() as u32];
+        others == [b, c] || others == [c, b]
+    })
+}

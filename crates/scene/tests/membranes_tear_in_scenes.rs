@@ -1,0 +1,473 @@
+//! A membrane in a scene tears where it is pulled; hands, ties and graspers keep what they hold, and everything can be stored, put back and done
+//! again.
+
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::{built, scenes, simulation};
+use glam::DVec3;
+use trocar_dynamics::{Anchor, Local};
+use trocar_mesh::sheet::Kind;
+use trocar_scene::{Input, Pull, Scene, Simulation, event::Happening};
+
+/// A sheet held at its upper rim, with a slit from below; gravity does not act.
+fn sheet(more: &str, tables: &str) -> String {
+    format!(
+        "trocar = 1\n[world]\ngravity = [0.0, 0.0, 0.0]\nstep = 0.005\n\
+         [[membrane]]\nname = \"sheet\"\nhexagonal = {{}}\nposition = [-0.00425, -0.00433, 0.0]\n\
+         springs = {{ stiffness = 6500, mass = 0.01 }}\ndamping = 20\n\
+         slit = [[[0.0, -0.00433, 0.0], [0.0, -0.0024, 0.0]]]\n\
+         fixed = [{{ nodes = [350, 351, 352, 353, 354, 355, 356, 357, 358, 359, 360, 361, 362, 363, 364, 365, 366] }}]\n\
+         tearing = {{ tip = 100, edge = 2000, inner = 4000, fastest = 500 }}\n{more}\n{tables}"
+    )
+}
+
+/// Two corners drawn aside and to opposite faces, as with a pair of trousers.
+const TROUSERS: &str = "[[command]]\nat = 0\nuntil = 7.5\npull = [[-0.003, -0.0042, 0.0], [-0.0045, -0.0025, 0.003], [-0.0045, 0.003, 0.004]]\n\
+    on = { tissue = \"sheet\", at = [-0.003, -0.0042, 0.0] }\nforce = 1.2\n\
+    [[command]]\nat = 0\nuntil = 7.5\npull = [[0.003, -0.0042, 0.0], [0.0045, -0.0025, -0.003], [0.0045, 0.003, -0.004]]\n\
+    on = { tissue = \"sheet\", at = [0.003, -0.0042, 0.0] }\nforce = 1.2\n";
+
+fn run(simulation: &mut Simulation, steps: usize) -> Vec<Happening> {
+    let input = simulation.idle_input();
+    let mut events = Vec::new();
+    for _ in 0..steps {
+        simulation.step(&input);
+        events.extend(simulation.report().events.iter().map(|e| e.what.clone()));
+    }
+    events
+}
+
+fn torn(simulation: &Simulation) -> usize {
+    let film = &simulation.model().films[0];
+    let sheet = simulation.model().membrane(film.matter).unwrap().sheet();
+    sheet.check().unwrap();
+    assert_eq!(
+        simulation.model().tissues[0].triangles.len(),
+        sheet.triangle_count()
+    );
+    sheet.version() as usize
+}
+
+#[test]
+fn it_tears_where_it_is_pulled_and_loses_no_area() {
+    let mut simulation = built(&sheet("", TROUSERS));
+    let film = simulation.model().films[0].matter;
+    let area = |s: &Simulation| s.model().membrane(film).unwrap().sheet().rest_area();
+    let (whole, before) = (area(&simulation), torn(&simulation));
+    run(&mut simulation, 300);
+    assert!(torn(&simulation) > before + 20, "{}", torn(&simulation));
+    assert!((area(&simulation) / whole - 1.0).abs() < 1e-9);
+    assert!(simulation.model().tissues[0].edits > 20);
+    let positions = &simulation.state().nodes[film.index()].position;
+    assert!(positions.iter().all(|p| p.length() < 0.02));
+    // One tear, that went on from the slit.
+    let sheet = simulation.model().membrane(film).unwrap().sheet();
+    let tips = sheet.nodes().filter(|n| sheet.kind(*n) == Some(Kind::Tip));
+    let tips: Vec<DVec3> = tips.map(|n| sheet.rest(n)).collect();
+    assert_eq!(tips.len(), 1, "{tips:?}");
+    let slit = DVec3::new(0.0, -0.0026, 0.0);
+    assert!(tips[0].distance(slit) > 1e-3, "{tips:?}");
+}
+
+#[test]
+fn a_restored_snapshot_goes_on_to_the_last_bit() {
+    let scene = Scene::from_text("test.toml", &sheet("", TROUSERS)).unwrap();
+    let mut one = simulation(&scene, 1);
+    run(&mut one, 220);
+    let (tears, bytes) = (torn(&one), one.snapshot());
+    assert!(tears > 10);
+    let mut two = simulation(&scene, 2);
+    two.restore(&bytes).unwrap();
+    assert_eq!(two.hash(), one.hash());
+    for k in 0..200 {
+        run(&mut one, 1);
+        run(&mut two, 1);
+        assert_eq!(two.hash(), one.hash(), "step {k}");
+    }
+    assert!(torn(&one) > tears + 10);
+    // And back again from a later state.
+    let end = one.hash();
+    one.restore(&bytes).unwrap();
+    run(&mut one, 200);
+    assert_eq!(one.hash(), end);
+    for cut in [9, 20, bytes.len() / 2, bytes.len() - 1] {
+        assert!(two.restore(&bytes[..cut]).is_err(), "cut at {cut}");
+    }
+    assert_eq!(two.hash(), end);
+}
+
+#[test]
+fn a_restart_and_a_reset_make_it_whole_again() {
+    let mut simulation = built(&sheet("", TROUSERS));
+    let whole = torn(&simulation);
+    run(&mut simulation, 300);
+    let (end, edits) = (simulation.hash(), simulation.model().tissues[0].edits);
+    simulation.restart();
+    assert_eq!(torn(&simulation), whole);
+    // Whoever looks on is told by another number that the surface is another one.
+    assert!(simulation.model().tissues[0].edits > edits);
+    assert_eq!(simulation.state().nodes.last().unwrap().len(), 371);
+    run(&mut simulation, 300);
+    assert_eq!(simulation.hash(), end);
+    simulation.reset();
+    assert_eq!(torn(&simulation), whole);
+}
+
+/// A hand that took hold of a point and draws it somewhere: it goes on naming the point as it was.
+fn drag(simulation: &Simulation, anchor: Anchor, target: DVec3) -> Input {
+    let mut input = simulation.idle_input();
+    input.pulls.push(Pull {
+        anchor,
+        target,
+        force: 0.3,
+    });
+    input
+}
+
+#[test]
+fn a_hand_keeps_hold_of_the_point_it_took() {
+    let mut simulation = built(&sheet("", TROUSERS));
+    let pick = simulation
+        .pick(DVec3::new(0.0013, -0.0017, 0.01), DVec3::NEG_Z)
+        .unwrap();
+    let Local::Triangle(nodes, weights) = pick.anchor.at else {
+        panic!("{:?}", pick.anchor);
+    };
+    let start = &simulation.model().start[pick.anchor.matter.index()];
+    let place = (0..3).fold(DVec3::ZERO, |sum, k| {
+        sum + start.position[nodes[k] as usize] * weights[k]
+    });
+    let input = drag(&simulation, pick.anchor, pick.point + DVec3::Z * 1e-4);
+    let mut moved = false;
+    for _ in 0..300 {
+        simulation.step(&input);
+        // What the step really pulled at.
+        let Local::Triangle(nodes, weights) = simulation.pulled()[0].anchor.at else {
+            panic!("it holds something else");
+        };
+        moved |= simulation.pulled()[0].anchor != pick.anchor;
+        let start = &simulation.model().start[pick.anchor.matter.index()];
+        let now = (0..3).fold(DVec3::ZERO, |sum, k| {
+            sum + start.position[nodes[k] as usize] * weights[k]
+        });
+        assert!(now.distance(place) < 1e-9, "{now} {place}");
+    }
+    assert!(moved, "no tear came by");
+    // Let go, it is forgotten.
+    run(&mut simulation, 1);
+    assert!(simulation.pulled().iter().all(|p| p.force > 1.0));
+}
+
+#[test]
+fn ties_follow_tears() {
+    let tie = "[[particle]]\nname = \"weight\"\nposition = [0.0003, -0.0012, 0.0]\nmass = 0.01\n\
+        [[tie]]\na = { particle = \"weight\" }\nb = { tissue = \"sheet\", at = [0.0003, -0.0012, 0.0] }\n";
+    let mut simulation = built(&sheet("", &format!("{TROUSERS}{tie}")));
+    run(&mut simulation, 500);
+    let error = simulation.report().aim.error;
+    assert!(error < 1e-6, "{error}");
+    let bodies = simulation.model().bodies.unwrap();
+    let weight = simulation.state().nodes[bodies.index()].position[0];
+    let film = &simulation.state().nodes[simulation.model().films[0].matter.index()];
+    let near = film.position.iter().map(|p| p.distance(weight));
+    assert!(near.fold(f64::INFINITY, f64::min) < 6e-4);
+    let bytes = simulation.snapshot();
+    run(&mut simulation, 20);
+    let end = simulation.hash();
+    simulation.restore(&bytes).unwrap();
+    run(&mut simulation, 20);
+    assert_eq!(simulation.hash(), end);
+}
+
+#[test]
+fn it_peels_off_moving_ground_from_its_rim() {
+    let ground = "[[body]]\nname = \"plate\"\nmotion = \"kinematic\"\nposition = [0.0, 0.0, -0.002]\nvelocity = [0.0, 0.0, 0.001]\nform = { box = [0.006, 0.006, 0.001] }\n";
+    let text = "trocar = 1\n[world]\ngravity = [0.0, 0.0, 0.0]\nstep = 0.005\n\
+        [[membrane]]\nname = \"film\"\ndisc = { radius = 0.004, rings = 8 }\nposition = [0.0, 0.0, -0.0009]\n\
+        springs = { stiffness = 200, mass = 0.001 }\ndamping = 30\nfold_support = 0.1\n\
+        adhesion = { node = 20, distance = 0.0004, release = 0.02, ground = \"plate\" }\n\
+        [[command]]\nat = 0\nuntil = 2\npull = [[0.004, 0.0, 0.0], [0.0, 0.0, 0.006]]\non = { tissue = \"film\", at = [0.004, 0.0, 0.0] }\nforce = 1\n";
+    let mut simulation = built(
+        &format!("{ground}{}", &text["trocar = 1\n".len()..]).replacen(
+            "[[body]]",
+            "trocar = 1\n[[body]]",
+            1,
+        ),
+    );
+    run(&mut simulation, 400);
+    let matter = simulation.model().films[0].matter;
+    let film = simulation.model().membrane(matter).unwrap();
+    let nodes = &simulation.state().nodes[matter.index()];
+    let (mut off, mut on) = (0, 0);
+    for n in 0..nodes.len() {
+        match film.attachment(n) {
+            0.0 => off += 1,
+            1.0 => {
+                on += 1;
+                // It has gone up with the plate by two millimetres.
+                let home = film.homing_position(n);
+                assert!((home.z - 0.0011).abs() < 1e-5, "{home}");
+                assert!(nodes.position[n].distance(home) < 5e-4);
+            }
+            _ => {}
+        }
+    }
+    assert!(off > 20 && on > 20, "{off} came off, {on} stick");
+}
+
+#[test]
+fn scenes_of_membranes_do_the_same_at_any_thread_count() {
+    let scene = Scene::load(scenes().join("membrane-367.toml")).unwrap();
+    let hashes: Vec<u64> = [1, 2, 3]
+        .into_iter()
+        .map(|threads| {
+            let mut simulation = simulation(&scene, threads);
+            run(&mut simulation, 600);
+            assert!(torn(&simulation) > 10);
+            simulation.hash()
+        })
+        .collect();
+    assert!(hashes.iter().all(|h| *h == hashes[0]), "{hashes:x?}");
+}
+
+/// A sheet on a plate, above which a grasper stands; it is pushed, taken and lifted.
+const GRASPED: &str = "trocar = 1\n[world]\ngravity = [0.0, 0.0, 0.0]\nstep = 0.004\n\
+    [[membrane]]\nname = \"film\"\nsheet = { u = [0.1, 0.0, 0.0], v = [0.0, 0.0, -0.1], rows = 21, columns = 21 }\nposition = [-0.05, 0.0, 0.05]\n\
+    film = { stiffness = 60, density = 2.0 }\nbending = { rigidity = 1e-6 }\ndamping = 20\nfixed = [{ rim = true }]\n\
+    slit = [[[-0.05, 0.0, 0.0], [-0.02, 0.0, 0.0]]]\n\
+    tearing = { tip = 12, edge = 200, inner = 400, fastest = 60 }\n\
+    [[instrument]]\nname = \"grasper\"\ntrocar = [0.0, 0.15, 0.1]\ntarget = [0.0, 0.0, 0.0]\ndepth = 0.1\ngrip_force = 50\n";
+
+#[test]
+fn a_grasper_pushes_takes_and_tears_it() {
+    let mut simulation = built(&GRASPED.replace(
+        "fixed = [{ rim = true }]\n",
+        "fixed = [{ within = { centre = [0.05, 0.0, 0.0], radius = 0.06 } }]\n",
+    ));
+    let before = torn(&simulation);
+    let matter = simulation.model().films[0].matter;
+    // Pushed from above it gives way, and the tool does not get through.
+    let place = DVec3::new(-0.035, 0.0, 0.006);
+    common::go(&mut simulation, place + DVec3::Y * 0.02, 0.0, 0.6);
+    common::go(&mut simulation, place - DVec3::Y * 0.006, 0.0, 0.6);
+    let low = |s: &Simulation| {
+        let heights = s.state().nodes[matter.index()].position.iter().map(|p| p.y);
+        heights.fold(f64::INFINITY, f64::min)
+    };
+    assert!(low(&simulation) < -0.003, "{}", low(&simulation));
+    // Taken between the jaws and drawn away, the slit goes on.
+    common::go(&mut simulation, place + DVec3::Y * 0.02, 1.0, 0.5);
+    let mut taken = Vec::new();
+    for depth in [0.0, 0.003, 0.006, 0.009] {
+        let at = place - DVec3::Y * depth;
+        common::go(&mut simulation, at, 1.0, 0.4);
+        taken = common::go(&mut simulation, at, 0.0, 0.4);
+        if !taken.is_empty() {
+            break;
+        }
+    }
+    assert!(
+        taken.iter().any(|e| matches!(e, Happening::Grasped { .. })),
+        "{taken:?}"
+    );
+    let held = simulation.grip(0).holds.len();
+    assert!(held > 0);
+    common::go(
+        &mut simulation,
+        place + DVec3::new(0.0, 0.04, 0.02),
+        0.0,
+        1.5,
+    );
+    assert!(torn(&simulation) > before + 5, "{}", torn(&simulation));
+    assert!(!simulation.grip(0).holds.is_empty());
+    assert!(simulation.force(0).length() > 1e-3);
+}
+
+#[test]
+fn what_can_not_be_a_membrane_is_refused_with_its_place() {
+    let good = sheet("", "");
+    assert!(Scene::from_text("test.toml", &good).is_ok());
+    let refused = |from: &str, to: &str| {
+        assert!(good.contains(from), "{from}");
+        let text = good.replacen(from, to, 1);
+        let built =
+            Scene::from_text("test.toml", &text).and_then(|s| Simulation::new(&s, 1).map(|_| ()));
+        let Err(error) = built else {
+            panic!("{to} was taken");
+        };
+        assert!(error.place.is_some(), "{to}: {error}");
+        error.to_string()
+    };
+    for (from, to, says) in [
+        (
+            "tip = 100, edge = 2000",
+            "tip = 3000, edge = 2000",
+            "0 < tip",
+        ),
+        ("fastest = 500", "fastest = 50", "tip < fastest"),
+        ("fastest = 500", "fastest = 500, near = 0.1", "least"),
+        ("fastest = 500", "fastest = 500, calls = 0", "calls"),
+        (
+            "fastest = 500",
+            "fastest = 500, measure = \"printed\", reach = -1",
+            "",
+        ),
+        ("hexagonal = {}", "", "one shape"),
+        (
+            "hexagonal = {}",
+            "hexagonal = {}\ndisc = { radius = 1, rings = 3 }",
+            "one shape",
+        ),
+        ("hexagonal = {}", "hexagonal = { rows = 1 }", "rows"),
+        ("hexagonal = {}", "hexagonal = { edge = 0.0 }", "area"),
+        (
+            "hexagonal = {}",
+            "disc = { radius = -1, rings = 3 }",
+            "round sheet",
+        ),
+        (
+            "hexagonal = {}",
+            "disc = { radius = 1, rings = 100000 }",
+            "limit",
+        ),
+        ("hexagonal = {}", "mesh = \"missing.obj\"", "missing"),
+        (
+            "springs = { stiffness = 6500, mass = 0.01 }",
+            "",
+            "made of one thing",
+        ),
+        ("stiffness = 6500", "stiffness = -1", "stiffness"),
+        ("mass = 0.01", "mass = 0", "mass"),
+        ("stiffness = 6500", "stiffness = 1e12", "substeps"),
+        ("damping = 20", "damping = -2", "damping"),
+        ("damping = 20", "prestress = 0", "prestress"),
+        ("damping = 20", "bending = {}", "one way"),
+        ("damping = 20", "bending = { springs = -5 }", "bending"),
+        ("damping = 20", "fold_support = -1", "fold_support"),
+        (
+            "damping = 20",
+            "fold_support = 0.1\nbending = { rigidity = 1e-6 }",
+            "fold_support",
+        ),
+        ("damping = 20", "adhesion = { distance = 0.001 }", "one way"),
+        (
+            "damping = 20",
+            "adhesion = { node = -1, distance = 0.001 }",
+            "hold",
+        ),
+        (
+            "damping = 20",
+            "adhesion = { node = 1, distance = 0.0 }",
+            "distance",
+        ),
+        (
+            "damping = 20",
+            "adhesion = { node = 1, distance = 0.001, release = 0 }",
+            "release",
+        ),
+        (
+            "damping = 20",
+            "adhesion = { node = 1, distance = 0.001, ground = \"nobody\" }",
+            "nobody",
+        ),
+        ("damping = 20", "friction = [0.1, 0.9]", "friction"),
+        ("damping = 20", "bears = 0", "bears"),
+        ("damping = 20", "colour = [2, 0, 0]", "colour"),
+        ("damping = 20", "path = {}", "one thing"),
+        ("damping = 20", "path = { points = [[0, 0, 0]] }", "points"),
+        (
+            "damping = 20",
+            "path = { circle = { centre = [0, 0, 0], radius = -1 } }",
+            "circle",
+        ),
+        ("damping = 20", "scale = 2", "scaled"),
+        ("nodes = [350,", "nodes = [3500,", "3500"),
+        ("[0.0, -0.0024, 0.0]]]", "[0.0, -0.0043, 0.0]]]", "shorter"),
+        (
+            "slit = [[[0.0, -0.00433, 0.0], [0.0, -0.0024, 0.0]]]",
+            "slit = [[[-0.004, -0.00433, 0.0], [0.004, -0.00433, 0.0]]]",
+            "rim",
+        ),
+        (
+            "slit = [[[0.0, -0.00433, 0.0], [0.0, -0.0024, 0.0]]]",
+            "slit = [[[0.0, 0.0, 0.0]]]",
+            "two points",
+        ),
+    ] {
+        let error = refused(from, to);
+        assert!(error.contains(says), "{to}: {error}");
+    }
+    // A mesh that is no sheet: three triangles at one edge.
+    let mesh =
+        "v 0 0 0\nv 0.01 0 0\nv 0 0.01 0\nv 0 -0.01 0\nv 0 0 0.01\nf 1 2 3\nf 2 1 4\nf 1 2 5\n";
+    let bundle = trocar_scene::Bundle {
+        files: vec![
+            (
+                "test.toml".into(),
+                good.replacen("hexagonal = {}", "mesh = \"three.obj\"", 1)
+                    .replace("fixed", "#")
+                    .replace("slit", "#")
+                    .into_bytes(),
+            ),
+            ("three.obj".into(), mesh.as_bytes().to_vec()),
+        ],
+    };
+    let built = Scene::from_bundle(&bundle).and_then(|s| Simulation::new(&s, 1).map(|_| ()));
+    let error = built.unwrap_err().to_string();
+    assert!(error.contains("meet at the edge"), "{error}");
+    // Joints and elements would not follow tears.
+    let joined = sheet(
+        "",
+        "[[particle]]\nname = \"bead\"\nmass = 0.01\nposition = [0, 0, 0]\n[[element]]\na = { particle = \"bead\" }\nb = { tissue = \"sheet\", at = [0, 0, 0] }\nanswer = { stiffness = 10 }\n",
+    );
+    let built =
+        Scene::from_text("test.toml", &joined).and_then(|s| Simulation::new(&s, 1).map(|_| ()));
+    let error = built.unwrap_err().to_string();
+    assert!(error.contains("may tear"), "{error}");
+}
+
+#[test]
+fn a_tampered_membrane_never_panics() {
+    let scene = Scene::from_text("test.toml", &sheet("", TROUSERS)).unwrap();
+    let mut simulation = simulation(&scene, 1);
+    run(&mut simulation, 200);
+    let good = simulation.snapshot();
+    let input = simulation.idle_input();
+    let (mut seed, mut taken) = (7_u64, 0);
+    for _ in 0..400 {
+        let mut bytes = good.clone();
+        for _ in 0..2 {
+            seed = seed
+                .wrapping_mul(6364136223846793005)
+                .wrapping_add(1442695040888963407);
+            let at = 12 + (seed >> 33) as usize % (good.len() - 12);
+            bytes[at] = (seed >> 20) as u8;
+        }
+        let sum = crc32fast::hash(&bytes[12..]).to_le_bytes();
+        bytes[8..12].copy_from_slice(&sum);
+        if simulation.restore(&bytes).is_ok() {
+            taken += 1;
+            for _ in 0..3 {
+                simulation.step(&input);
+            }
+        }
+    }
+    assert!(taken > 20 && taken < 400, "{taken}");
+}
+
+/// What the book says of this scene.
+#[test]
+fn a_hand_of_commands_opens_the_capsule_along_its_circle() {
+    let scene = Scene::load(scenes().join("capsulorhexis.toml")).unwrap();
+    let mut simulation = simulation(&scene, 1);
+    run(&mut simulation, 7200);
+    let found = &simulation.torn()[0];
+    let path = found.path.unwrap();
+    assert_eq!(found.pieces, 2, "{found:?}");
+    assert!(path.mean < 1e-4 && path.worst < 3e-4, "{found:?}");
+    assert!(path.done > 0.9, "{found:?}");
+    assert!((found.area - 1.0).abs() < 1e-9, "{found:?}");
+    assert!(found.turns[0] < 0.2, "{found:?}");
+}
