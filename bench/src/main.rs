@@ -127,6 +127,11 @@ const BENCHES: &[Bench] = &[
         run: membrane::frames,
     },
     Bench {
+        name: "membrane/needle",
+        about: "a needle on membranes: its cost beside Weber's, what it drags and tears, frames from 1 to 100 thousand triangles",
+        run: membrane::needles,
+    },
+    Bench {
         name: "serve",
         about: "1 to 32 viewers of an operation, and 1 to 8 operations at once",
         run: serve::serve,

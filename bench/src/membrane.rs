@@ -2,8 +2,10 @@
 
 mod edit;
 mod frame;
+mod needle;
 mod tear;
 
 pub use edit::edits;
 pub use frame::frames;
+pub use needle::needles;
 pub use tear::tears;

@@ -40,6 +40,11 @@ impl Bends {
         bends
     }
 
+    /// Springs at a node by place.
+    pub(super) fn at(&self, node: usize) -> u32 {
+        self.degree.get(node).copied().unwrap_or(0)
+    }
+
     /// The pairs in the order of their springs: sums depend on it, and it on how the sheet was torn.
     pub(super) fn order(&self) -> impl Iterator<Item = [u32; 2]> + '_ {
         self.springs.iter().map(|spring| spring.nodes)
@@ -68,11 +73,6 @@ impl Bends {
         }
         self.springs = springs;
         true
-    }
-
-    /// Springs at a node by place.
-    pub(super) fn at(&self, node: usize) -> u32 {
-        self.degree.get(node).copied().unwrap_or(0)
     }
 
     /// Finds the pairs of all middles that an edit may have changed, anew, and adds all nodes to `touched` that may have other springs now.

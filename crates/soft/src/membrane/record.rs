@@ -1,7 +1,8 @@
 //! What became of a membrane, as plain data: for snapshots.
 
 use super::bends::Bends;
-use super::{Bending, Crest, Material, Membrane};
+use super::bound::Crest;
+use super::{Bending, Material, Membrane};
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
 use trocar_dynamics::{MassNode, Masses};
@@ -73,6 +74,7 @@ impl Membrane {
         for [a, b] in self.bends.order() {
             see(u64::from(a) << 32 | u64::from(b));
         }
+        see(self.crest.top().to_bits());
     }
 
     /// This membrane as a record says it became. What does not fit is refused, wherever it came from.

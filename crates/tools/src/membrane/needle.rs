@@ -141,6 +141,8 @@ pub struct Needle {
     pose: Pose,
     /// Of the last substep, s.
     last: f64,
+    /// Least margin with which triangles are looked for, m.
+    margin: f64,
     near: Near,
     hits: Vec<Hit>,
     /// Σ φ w of every node by place; zero between two substeps.
@@ -176,6 +178,8 @@ impl Needle {
             travel: Travel::still(Pose::IDENTITY, 0.0),
             pose: Pose::IDENTITY,
             last: 0.0,
+            // A little, so that a still sheet is not looked for anew.
+            margin: 0.25 * parts.radius,
             near: Near::default(),
             hits: Vec::new(),
             shares: Vec::new(),
@@ -229,6 +233,11 @@ impl Needle {
         ways[0].max(ways[1])
     }
 
+    /// Sets how far around its way it looks for triangles at least, m; a quarter of its radius unless told. With more it looks less often, at more of them.
+    pub fn set_margin(&mut self, margin: f64) {
+        self.margin = margin.max(0.0);
+    }
+
     /// Begins a frame: finds what it may reach on its way. After a pause or a jump, `travel` begins where the needle is put.
     pub fn begin(&mut self, membrane: &Membrane, nodes: &Nodes, travel: Travel) {
         self.travel = travel;
@@ -244,8 +253,8 @@ impl Needle {
         let turn = rotation::to_scaled_axis(to.rotation * from.rotation.conjugate()).length();
         let arm = self.parts.axis.map(|p| p.length());
         let bulge = 0.125 * turn * turn * arm[0].max(arm[1]);
-        // W39: as far as nodes go until the end of the frame at their speed, and a little, so that a still sheet is not looked for anew.
-        let margin = fastest(nodes) * dt * (1.0 - part) + 0.25 * self.parts.radius;
+        // W39: as far as nodes go until the end of the frame at their speed.
+        let margin = fastest(nodes) * dt * (1.0 - part) + self.margin;
         let capsules = [self.capsule(&here), self.capsule(&to)];
         let [from, to] = &capsules;
         self.near.gather(membrane, nodes, [from, to], bulge, margin);
