@@ -7,7 +7,7 @@ mod common;
 
 use common::{built, is_sound};
 use glam::DVec3;
-use trocar_scene::{Insight, Scene, Simulation, Views};
+use trocar_scene::{Insight, Scene, Simulation, Views, insight::NodeState};
 
 fn refused(text: &str) -> String {
     let made = Scene::from_text("test.toml", text).and_then(|s| Simulation::new(&s, 1));
@@ -311,10 +311,25 @@ slave = { tissue = "other", nodes = [0, 1, 2] }
 #[test]
 fn bodies_hold_nodes_and_nodes_copy_nodes() {
     let text = HELD.replace("motion = \"kinematic\"\n", "");
-    let text =
-        format!("{text}[[tie]]\na = {{ body = \"plate\" }}\nb = {{ world = [0.02, 0, 0] }}\n");
+    let text = format!(
+        "{text}[[tie]]\na = {{ body = \"plate\" }}\nb = {{ world = [0.02, 0, 0] }}\n\
+                 [[command]]\nat = 0.5\nset = [{{ of = \"sheet\", what = \"stiffness\", to = 21 }}]\n"
+    );
     let mut simulation = built(&text);
+    // One sees which nodes are held, and which copy: also after their net was made anew.
+    let held = |simulation: &Simulation| {
+        let mut insight = Insight::default();
+        let nodes = Views {
+            nodes: true,
+            ..Views::default()
+        };
+        simulation.insight(nodes, &mut insight);
+        [NodeState::Joined, NodeState::Hyper]
+            .map(|state| insight.nodes.iter().filter(|n| n.state == state).count())
+    };
+    assert_eq!(held(&simulation), [4, 3]);
     run(&mut simulation, 1.5);
+    assert_eq!(held(&simulation), [4, 3]);
     let sheet = nodes(&simulation, "sheet").to_vec();
     let other = nodes(&simulation, "other");
     for (master, slave) in [(12, 0), (13, 1), (15, 2)] {
