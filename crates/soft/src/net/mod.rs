@@ -29,6 +29,8 @@ pub struct Net {
     fathers: Vec<Option<u32>>,
     flags: Vec<NodeFlags>,
     leaders: Vec<Option<(MatterId, u32)>>,
+    /// True if some node copies another: where it is, is known only when all nets have moved.
+    copies: bool,
     /// Nodes that move copies of themselves along, and the mass of these, kg.
     loads: Vec<(usize, f64)>,
     /// Base position of every node, in its father's frame, or in the world (K25).
@@ -108,6 +110,7 @@ impl Net {
             own: parts.nodes,
             flags: parts.flags,
             leaders: vec![None; count],
+            copies: false,
             loads: Vec::new(),
             base,
             memory: parts.memory,
@@ -256,6 +259,7 @@ impl Net {
     /// Makes a node the copy of another one (K54).
     pub fn follow(&mut self, node: usize, leader: (MatterId, u32)) {
         self.leaders[node] = Some(leader);
+        self.copies = true;
         // Its leader moves it and knows nothing of its damping; a father that felt it would take momentum from nowhere.
         self.masses.leave_family(node);
         self.flags[node].set(NodeFlags::SLAVE, true);
