@@ -311,6 +311,11 @@ impl Masses {
         Ok(())
     }
 
+    /// Makes a node heavier by `mass` kg, which moves with it.
+    pub fn load(&mut self, node: usize, mass: f64) {
+        self.mass[node] += mass;
+    }
+
     /// Number of nodes.
     pub fn len(&self) -> usize {
         self.mass.len()

@@ -96,4 +96,9 @@ pub trait Matter: std::any::Any + Send + Sync {
         let _ = crew;
         self.advance(nodes, h)
     }
+
+    /// After everything has moved and nodes that copy others are where these are: what follows from where they came to.
+    fn settle(&self, nodes: &mut Nodes) {
+        let _ = nodes;
+    }
 }

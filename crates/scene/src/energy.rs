@@ -25,8 +25,7 @@ impl Energy {
 impl Simulation {
     /// The energy of everything that moves. Ties, grips, pulls and instruments hold none.
     ///
-    /// A scene of sheets and bodies without damping keeps it; nets with fathers do not, by their own law (see
-    /// [`trocar_soft::energy`]).
+    /// A scene of tissues and bodies without damping keeps it (see [`trocar_soft::energy`]).
     pub fn energy(&self) -> Energy {
         let mut energy = Energy::default();
         for (m, nodes) in self.state.nodes.iter().enumerate() {

@@ -1055,6 +1055,10 @@ impl Group {
         for hyper in &self.hypers {
             hyper.copy(masses, &mut self.nodes, stage.slot);
         }
+        for (m, _) in (self.members.iter().zip(&self.bad)).filter(|(_, bad)| **bad < PATIENCE) {
+            let nodes = &mut self.nodes[stage.slot[m.index()] as usize];
+            stage.model.matters[m.index()].settle(nodes);
+        }
         for tool in &stage.model.tools {
             let nodes = &mut self.nodes[tool.matter.index()];
             stage.model.matters[tool.matter.index()].advance(nodes, sub.h);

@@ -57,7 +57,7 @@ pub enum NodeState {
     Centre,
     /// It has no geometry: it lies inside (K22).
     Inner,
-    /// An element leads from it to something else (K53).
+    /// An element leads from it to something else (K53), or a body holds it (K55).
     Joined,
     /// The mouse or a command pulls at it (K149).
     Pulled,
@@ -399,6 +399,7 @@ fn state(net: &Net, nodes: &Nodes, i: usize) -> NodeState {
         _ if flags.has(NodeFlags::GRASPED) => NodeState::Grasped,
         _ if flags.has(NodeFlags::SLAVE) => NodeState::Hyper,
         _ if flags.has(NodeFlags::GLOBAL_ELEMENT) => NodeState::Joined,
+        _ if flags.has(NodeFlags::GLOBAL_DYNAMIC) => NodeState::Joined,
         Lock::Axes(..) => NodeState::Locked,
         Lock::Free if i < nodes.frames() => NodeState::Centre,
         Lock::Free if flags.has(NodeFlags::FREE) => NodeState::Inner,

@@ -7,7 +7,7 @@ mod common;
 
 use common::{built, is_sound};
 use glam::DVec3;
-use trocar_scene::{Insight, Scene, Simulation, Views};
+use trocar_scene::{Insight, Scene, Simulation, Views, insight::NodeState};
 
 fn refused(text: &str) -> String {
     let made = Scene::from_text("test.toml", text).and_then(|s| Simulation::new(&s, 1));
@@ -311,10 +311,25 @@ slave = { tissue = "other", nodes = [0, 1, 2] }
 #[test]
 fn bodies_hold_nodes_and_nodes_copy_nodes() {
     let text = HELD.replace("motion = \"kinematic\"\n", "");
-    let text =
-        format!("{text}[[tie]]\na = {{ body = \"plate\" }}\nb = {{ world = [0.02, 0, 0] }}\n");
+    let text = format!(
+        "{text}[[tie]]\na = {{ body = \"plate\" }}\nb = {{ world = [0.02, 0, 0] }}\n\
+                 [[command]]\nat = 0.5\nset = [{{ of = \"sheet\", what = \"stiffness\", to = 21 }}]\n"
+    );
     let mut simulation = built(&text);
+    // One sees which nodes are held, and which copy: also after their net was made anew.
+    let held = |simulation: &Simulation| {
+        let mut insight = Insight::default();
+        let nodes = Views {
+            nodes: true,
+            ..Views::default()
+        };
+        simulation.insight(nodes, &mut insight);
+        [NodeState::Joined, NodeState::Hyper]
+            .map(|state| insight.nodes.iter().filter(|n| n.state == state).count())
+    };
+    assert_eq!(held(&simulation), [4, 3]);
     run(&mut simulation, 1.5);
+    assert_eq!(held(&simulation), [4, 3]);
     let sheet = nodes(&simulation, "sheet").to_vec();
     let other = nodes(&simulation, "other");
     for (master, slave) in [(12, 0), (13, 1), (15, 2)] {
@@ -576,4 +591,60 @@ material = { mass = 0.0005, damping = 0.05, stiffness = 30, memory = 10, mobile 
     let mut free = built(&text.replace("mobile = false", "mobile = true"));
     run(&mut free, 1.0);
     assert!(free.state().nodes.last().unwrap().position[0].y < -0.1);
+}
+
+/// Two sheets that nothing holds, the second coupled to the first; its mass doubles after a while.
+const COUPLED: &str = r#"trocar = 1
+[world]
+step = 0.001
+[[sheet]]
+name = "leads"
+origin = [0, 0, 0]
+u = [0.05, 0, 0]
+v = [0, 0, 0.05]
+rows = 4
+columns = 4
+material = { mass = 0.0005, damping = 0.0, stiffness = 20 }
+[[sheet]]
+name = "follows"
+origin = [0, 0, 0.05]
+u = [0.05, 0, 0]
+v = [0, 0, 0.05]
+rows = 4
+columns = 4
+material = { mass = 0.002, damping = 0.0, stiffness = 20 }
+[[couple]]
+master = { tissue = "leads", ring = 3 }
+slave = { tissue = "follows", ring = 0 }
+[[command]]
+at = 0.1
+set = [{ of = "follows", what = "mass", to = 0.004 }]
+"#;
+
+#[test]
+fn coupled_tissues_fall_like_a_stone_whatever_their_masses() {
+    let mut simulation = built(COUPLED);
+    let start = ["leads", "follows"].map(|name| nodes(&simulation, name).to_vec());
+    run(&mut simulation, 0.2);
+    let fallen = nodes(&simulation, "leads")[0].y - start[0][0].y;
+    assert!((fallen + 0.5 * 9.81 * 0.04).abs() < 2e-3, "{fallen}");
+    for (name, start) in ["leads", "follows"].into_iter().zip(&start) {
+        for (i, (now, then)) in nodes(&simulation, name).iter().zip(start).enumerate() {
+            let way = *now - *then;
+            assert!(way.distance(DVec3::Y * fallen) < 1e-9, "{name} {i}: {way}");
+        }
+    }
+    // The master bears the mass that its copy has now.
+    let names = &simulation.model().names;
+    let leads = names.iter().position(|n| n == "leads").unwrap();
+    let masses = simulation.model().matters[leads].masses().mass();
+    let heavy = masses
+        .iter()
+        .filter(|m| (**m - 0.0045).abs() < 1e-12)
+        .count();
+    let light = masses
+        .iter()
+        .filter(|m| (**m - 0.0005).abs() < 1e-12)
+        .count();
+    assert_eq!((heavy, light), (4, 12), "{masses:?}");
 }

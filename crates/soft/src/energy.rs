@@ -29,14 +29,14 @@ impl Net {
         energy
     }
 
-    /// Energy of motion, J: of every node's own mass, and of the turning of frames. A node that copies
-    /// another has none of its own.
+    /// Energy of motion, J: of every node's mass, and of the turning of frames. A node that copies
+    /// another has none of its own: its mass moves with its leader's.
     pub fn kinetic_energy(&self, nodes: &Nodes) -> f64 {
         let masses = self.masses();
         let mut energy = 0.0;
         for i in 0..nodes.len() {
             if self.leader(i as u32).is_none() {
-                energy += 0.5 * self.weight(i) * masses.node_velocity(nodes, i).length_squared();
+                energy += 0.5 * masses.mass()[i] * masses.node_velocity(nodes, i).length_squared();
             }
             if let Some(inertia) = masses.rigid().get(i).and_then(|r| r.inertia) {
                 let spin = nodes.orientation[i].conjugate() * nodes.spin[i];

@@ -1,7 +1,7 @@
 //! Tissues: nodal nets by the MESD method (Kuhn 1997), and membranes that tear (Weber 2009).
 //!
 //! A [`Net`] is a set of masses joined by connection elements, with a memory of its shape and a
-//! hierarchy of fathers that carry their children. [`primitive`] builds the three shapes the
+//! hierarchy of fathers and children. [`primitive`] builds the three shapes the
 //! method is made for: organ, pipe and sheet. [`Hyper`] nodes couple nets. [`stability`] says how
 //! long a substep may be. [`membrane`] is sheets that stick, peel, fold and tear.
 

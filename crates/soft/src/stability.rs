@@ -871,6 +871,9 @@ impl<'a> Probe<'a> {
             }
         }
         hypers.iter().for_each(|x| x.copy(masses, work, &slot));
+        for (net, nodes) in nets.iter().zip(work) {
+            net.settle(nodes);
+        }
         true
     }
 

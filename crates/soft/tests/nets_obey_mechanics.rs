@@ -10,7 +10,7 @@ use trocar_dynamics::{
     Anchor, Field, Lock, MassNode, Matter, MatterId, Nodes, Point, masses::Brake,
 };
 use trocar_soft::{
-    Base, Element, Global, Hyper, Law, Material, Net, NetParts, NodeFlags,
+    Base, Element, Global, Hyper, Law, Material, Net, NetParts, NodeFlags, Plastic,
     global::{End, Sight},
     hyper,
 };
@@ -784,4 +784,48 @@ fn a_damper_from_a_child_to_a_fixed_point_only_takes_energy() {
         least = least.min(now);
     }
     assert!(least < 0.2 * start, "{least} of {start} J are left");
+}
+
+#[test]
+fn what_yields_at_a_copy_yields_by_where_its_leader_is() {
+    let plastic = Plastic::new(0.1, 0.0);
+    let rest_length = 0.01;
+    let mut leads = points(&[DVec3::X * 0.01], vec![MassNode::point(1.0)], vec![]);
+    let mut follows = points(
+        &[DVec3::X * 0.01, DVec3::ZERO],
+        vec![
+            // So light that on its own it would be drawn back at once.
+            MassNode::point(1e-5),
+            MassNode {
+                lock: Lock::Fixed,
+                ..MassNode::point(1.0)
+            },
+        ],
+        vec![Element {
+            nodes: [0, 1],
+            rest_length,
+            law: Law {
+                plastic: Some(plastic),
+                ..Law::spring(20.0)
+            },
+        }],
+    );
+    let pair = Hyper {
+        master: (MatterId(0), 0),
+        slave: (MatterId(1), 0),
+        factor: 1.0,
+    };
+    hyper::mark(&pair, MatterId(0), &mut leads);
+    hyper::mark(&pair, MatterId(1), &mut follows);
+    let mut nodes = [leads.rest().clone(), follows.rest().clone()];
+    nodes[0].velocity[0] = DVec3::X * 0.5;
+    let nets: Vec<Box<dyn Matter>> = vec![Box::new(leads), Box::new(follows)];
+    let mut flow = 0.0;
+    for _ in 0..20 {
+        assert!(step(&nets, &mut nodes, &[pair], &REST, 1e-3));
+        let stretch = nodes[0].position[0].length() - rest_length;
+        flow = plastic.settled(stretch, flow, rest_length);
+        assert_eq!(nodes[1].flow[0], flow);
+    }
+    assert!(flow > 0.004, "{flow}");
 }

@@ -117,6 +117,8 @@ pub fn couple<'a>(
                 "Let one ring lead all that are joined to it.",
             ));
         }
+        let copy = &drafts.list[slave.draft].parts.nodes[pair.slave.1 as usize];
+        drafts.loads.push((pair.master, pair.factor * copy.mass));
         drafts.hypers.push(pair);
     }
     Ok(())

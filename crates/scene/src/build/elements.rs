@@ -90,16 +90,25 @@ impl Model {
         Ok(())
     }
 
-    /// Marks the nodes from which elements lead to something else.
+    /// Marks the nodes from which elements lead to something else, and those that are tied to bodies (K26).
     pub(super) fn mark_joined(&mut self) {
-        for g in &self.globals {
-            for end in &g.ends {
-                let End::On(anchor) = end else { continue };
-                let any: &mut dyn std::any::Any = &mut *self.matters[anchor.matter.index()];
-                if let Some(net) = any.downcast_mut::<Net>() {
-                    for (_, at, _) in Support::of(anchor).parts() {
-                        net.set_flags(at.node as usize, NodeFlags::GLOBAL_ELEMENT, true);
-                    }
+        let ends = self.globals.iter().flat_map(|g| g.ends);
+        let led = ends.filter_map(|end| match end {
+            End::On(anchor) => Some((anchor, NodeFlags::GLOBAL_ELEMENT)),
+            End::At(_) => None,
+        });
+        let ours = |a: &Anchor| Some(a.matter) == self.bodies;
+        let tied = self.ties.iter().flat_map(|tie| {
+            let held = [(tie.a, tie.b), (tie.b, tie.a)].into_iter();
+            held.filter(|(_, other)| ours(other))
+                .map(|(node, _)| (node, NodeFlags::GLOBAL_DYNAMIC))
+        });
+        let marks: Vec<(Anchor, NodeFlags)> = led.chain(tied).collect();
+        for (anchor, mark) in marks {
+            let any: &mut dyn std::any::Any = &mut *self.matters[anchor.matter.index()];
+            if let Some(net) = any.downcast_mut::<Net>() {
+                for (_, at, _) in Support::of(&anchor).parts() {
+                    net.set_flags(at.node as usize, mark, true);
                 }
             }
         }

@@ -447,7 +447,7 @@ impl Model {
         let mut nets: Vec<Net> = Vec::new();
         for (i, draft) in drafts.list.iter().enumerate() {
             let matter = MatterId((self.matters.len() + i) as u32);
-            nets.push(draft.net(matter, &drafts.hypers)?);
+            nets.push(draft.net(matter, &drafts)?);
         }
         self.hypers = drafts.hypers;
         for (draft, net) in drafts.list.into_iter().zip(nets) {

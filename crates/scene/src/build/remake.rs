@@ -130,6 +130,20 @@ impl Model {
             concerned.extend(driven.clone());
             stirred.extend(driven);
         }
+        // Who leads bears the mass of those that follow.
+        let first = self.matters.len() - self.tissues.len();
+        let follows = |t: usize| {
+            let hypers = self.hypers.iter();
+            let led = hypers.filter(move |h| h.slave.0.index() == first + t);
+            led.map(|h| h.master.0.index() - first)
+        };
+        let mut leaders: Vec<usize> = match wish.touches(Touches::Copies) {
+            true => (0..self.tissues.len()).collect(),
+            false => concerned.clone(),
+        };
+        leaders = leaders.into_iter().flat_map(follows).collect();
+        concerned.extend(&leaders);
+        stirred.extend(&leaders);
         concerned.sort_unstable();
         concerned.dedup();
         let mut new = Renewed {
@@ -138,7 +152,6 @@ impl Model {
             globals: None,
         };
         if wish.touches(Touches::Copies) {
-            let first = self.matters.len() - self.tissues.len();
             let all = tissue::drafts(&self.plan, first as u32).map_err(|e| e.problem)?;
             new.hypers = Some(all.hypers);
         }
@@ -196,7 +209,7 @@ impl Model {
         let drafts = tissue::drafts_of(&self.plan, first as u32, &wanted).map_err(|e| e.problem)?;
         let made = concerned.iter().map(|t| {
             let matter = MatterId((first + t) as u32);
-            let net = drafts.list[*t].net(matter, &drafts.hypers);
+            let net = drafts.list[*t].net(matter, &drafts);
             let net: Box<dyn Matter> = Box::new(net.map_err(|e| e.problem)?);
             Ok((*t, net))
         });

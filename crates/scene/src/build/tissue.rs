@@ -319,8 +319,8 @@ impl<'a> Draft<'a> {
         Ok(fixed)
     }
 
-    /// The net, its fixed nodes fixed; `matter` is its own name in `hypers`.
-    pub fn net(&self, matter: MatterId, hypers: &[Hyper]) -> Result<Net, SceneError> {
+    /// The net, its fixed nodes fixed; `matter` is its own name among `all`.
+    pub fn net(&self, matter: MatterId, all: &Drafts<'_>) -> Result<Net, SceneError> {
         let mut parts = self.parts.clone();
         for (node, lock) in self.fixed()? {
             parts.nodes[node].lock = lock;
@@ -331,8 +331,11 @@ impl<'a> Draft<'a> {
                 .error(&[], e.to_string(), "Correct the tissue's numbers.")
         })?;
         self.check_ground(&net)?;
-        for pair in hypers {
+        for pair in &all.hypers {
             hyper::mark(pair, matter, &mut net);
+        }
+        for ((_, node), mass) in all.loads.iter().filter(|load| load.0.0 == matter) {
+            net.load(*node as usize, *mass);
         }
         Ok(net)
     }
@@ -422,6 +425,8 @@ pub struct Drafts<'a> {
     pub list: Vec<Draft<'a>>,
     /// Nodes that copy others.
     pub hypers: Vec<Hyper>,
+    /// Nodes that lead, and the mass that each of their copies adds to theirs, kg.
+    pub loads: Vec<((MatterId, u32), f64)>,
     /// Nodes that bodies hold: the body's name, the net's matter, and the node.
     pub held: Vec<(Checker<'a>, &'a str, MatterId, u32)>,
 }
@@ -481,6 +486,7 @@ pub fn drafts_of<'a>(
     let mut drafts = Drafts {
         list,
         hypers: Vec::new(),
+        loads: Vec::new(),
         held: Vec::new(),
     };
     for item in items(scene, |s| &s.file.couple) {

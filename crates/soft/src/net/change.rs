@@ -52,6 +52,9 @@ impl Net {
                 changed.follow(node, *leader);
             }
         }
+        for (node, mass) in &self.loads {
+            changed.load(*node, *mass);
+        }
         *self = changed;
         Ok(())
     }

@@ -269,7 +269,7 @@ impl Net {
     }
 
     /// Lets flow what yields (see [`Plastic`](element::Plastic)): once a substep, when everything has moved.
-    fn settle(&self, nodes: &mut Nodes) {
+    fn let_flow(&self, nodes: &mut Nodes) {
         let Nodes { position, flow, .. } = nodes;
         for i in &self.links.plastic {
             let i = *i as usize;
@@ -307,13 +307,23 @@ impl Matter for Net {
 
     fn advance(&self, nodes: &mut Nodes, h: f64) -> bool {
         let sound = self.masses.advance(nodes, h);
-        self.settle(nodes);
+        if !self.copies {
+            self.let_flow(nodes);
+        }
         sound
     }
 
     fn advance_by(&self, nodes: &mut Nodes, h: f64, crew: &Crew) -> bool {
         let sound = self.masses.advance_by(nodes, h, crew);
-        self.settle(nodes);
+        if !self.copies {
+            self.let_flow(nodes);
+        }
         sound
+    }
+
+    fn settle(&self, nodes: &mut Nodes) {
+        if self.copies {
+            self.let_flow(nodes);
+        }
     }
 }

@@ -29,6 +29,10 @@ pub struct Net {
     fathers: Vec<Option<u32>>,
     flags: Vec<NodeFlags>,
     leaders: Vec<Option<(MatterId, u32)>>,
+    /// True if some node copies another: where it is, is known only when all nets have moved.
+    copies: bool,
+    /// Nodes that move copies of themselves along, and the mass of these, kg.
+    loads: Vec<(usize, f64)>,
     /// Base position of every node, in its father's frame, or in the world (K25).
     base: Vec<DVec3>,
     memory: Vec<f64>,
@@ -106,6 +110,8 @@ impl Net {
             own: parts.nodes,
             flags: parts.flags,
             leaders: vec![None; count],
+            copies: false,
+            loads: Vec::new(),
             base,
             memory: parts.memory,
             memory_base: parts.memory_base,
@@ -253,9 +259,19 @@ impl Net {
     /// Makes a node the copy of another one (K54).
     pub fn follow(&mut self, node: usize, leader: (MatterId, u32)) {
         self.leaders[node] = Some(leader);
+        self.copies = true;
         // Its leader moves it and knows nothing of its damping; a father that felt it would take momentum from nowhere.
         self.masses.leave_family(node);
         self.flags[node].set(NodeFlags::SLAVE, true);
+    }
+
+    /// Lets a node move the mass of a copy, kg, with its own (K54). The copy's weight is part of the force that it gives back.
+    pub fn load(&mut self, node: usize, mass: f64) {
+        self.loads.push((node, mass));
+        self.masses.load(node, mass);
+        // Heavier nodes only allow longer steps; the bound is that of the net as it moves all the same.
+        self.stable_step =
+            crate::stability::safe_step(self, &|_| crate::stability::Added::default());
     }
 
     /// Where a node's shape memory draws it, m.

@@ -134,6 +134,9 @@ pub fn step(
     hypers
         .iter()
         .for_each(|x| x.copy(|m| nets[m.index()].masses(), nodes, &slot));
+    for (net, nodes) in nets.iter().zip(nodes.iter_mut()) {
+        net.settle(nodes);
+    }
     sound
 }
 
