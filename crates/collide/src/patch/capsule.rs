@@ -2,7 +2,7 @@
 
 use super::{
     Meet, NO_DIRECTION, Patch, Scene, Touch,
-    probe::{Capsule, Probe},
+    probe::{Capsule, Probe, Way},
 };
 use crate::closest;
 use glam::DVec3;
@@ -43,9 +43,10 @@ impl Patch {
             Four::of(p, q, r, s)
         };
         let reach = capsule.radius + probe.margin;
+        let swept = probe.ahead.filter(|a| matches!(a.way, Way::Axis(_)));
         let mut ways = [[DVec3::ZERO; 3]; LANES];
         let mut range = [reach; LANES];
-        if probe.ahead.is_some() {
+        if swept.is_some() {
             for lane in 0..wanted.len() {
                 ways[lane] = nodes[lane].map(scene.way);
                 let squares = ways[lane].iter().map(|w| w.length_squared());
@@ -91,7 +92,8 @@ impl Patch {
         out: &mut Vec<Touch>,
     ) {
         let mut touch = self.touch((c, t), capsule, meet, positions);
-        let Some(ahead) = &probe.ahead else {
+        let swept = probe.ahead.filter(|a| matches!(a.way, Way::Axis(_)));
+        let Some(ahead) = swept else {
             if self.is_new(&touch) {
                 out.push(touch);
             }

@@ -19,7 +19,7 @@ use probe::Reaching;
 use star::Stars;
 use trocar_math::Bounds;
 
-pub use probe::{Ahead, Capsule, Hull, Probe};
+pub use probe::{Ahead, Capsule, Hull, Probe, Way};
 
 /// Nearer than this (m) to a capsule's axis a point gives no reliable direction.
 const NO_DIRECTION: f64 = 1e-7;
@@ -282,7 +282,7 @@ impl Patch {
                     self.touch_plane((c, t), (*point, *normal), probe.margin, positions, out);
                 }
                 Hull::Convex(piece) => {
-                    self.touch_convex((c, t), piece, probe.margin, positions, out);
+                    self.touch_convex((c, t), (piece, probe), &scene, out);
                 }
             }
             n = end;
