@@ -91,8 +91,9 @@ impl Patch {
         positions: &[DVec3],
         out: &mut Vec<Touch>,
     ) {
-        let mut touch = self.touch((c, t), capsule, meet, positions);
         let swept = probe.ahead.filter(|a| matches!(a.way, Way::Axis(_)));
+        let clear = swept.is_some() && distance_squared > NO_DIRECTION * NO_DIRECTION;
+        let mut touch = self.touch((c, t), capsule, (meet, clear), positions);
         let Some(ahead) = swept else {
             if self.is_new(&touch) {
                 out.push(touch);
@@ -126,11 +127,24 @@ impl Patch {
         &mut self,
         (c, t): (u32, u32),
         capsule: &Capsule,
-        meet: &Meet,
+        (meet, clear): (&Meet, bool),
         positions: &[DVec3],
     ) -> Touch {
         let nodes = self.triangles[t as usize];
         let distance = meet.apart.length();
+        if clear && let Some(side) = self.remembered((c, t)) {
+            // Whoever sees it clear of the axis asks for no side, and what is remembered stays.
+            self.sides.push((c, t, side));
+            return Touch {
+                probe: c as usize,
+                at: capsule.axis(meet.along),
+                distance: capsule.radius,
+                nodes,
+                weights: meet.weights,
+                normal: meet.apart / distance,
+                key: (0, nodes),
+            };
+        }
         let outward = self.outward(nodes, meet.weights, positions);
         let (side, now) = self.side((c, t), outward.dot(meet.apart), true);
         let normal = if side == now && distance > NO_DIRECTION {

@@ -289,16 +289,19 @@ impl Patch {
         }
     }
 
+    /// The side of a triangle that a probe came from, if it was near the last time. Pairs are asked for in ascending order.
+    fn remembered(&mut self, key: (u32, u32)) -> Option<i8> {
+        let rest = &self.sides_before[self.passed..];
+        self.passed += rest.iter().take_while(|s| (s.0, s.1) < key).count();
+        let found = self.sides_before.get(self.passed);
+        found.filter(|s| (s.0, s.1) == key).map(|s| s.2)
+    }
+
     /// The side of a triangle that a probe came from, and the one it is on now. Seen from the surface it lies against
     /// `along`: how far the way from it to the surface leads outwards. It is remembered from when it is `clear`.
     fn side(&mut self, (c, t): (u32, u32), along: f64, clear: bool) -> (i8, i8) {
         let now: i8 = if along > 0.0 { -1 } else { 1 };
-        let key = (c, t);
-        // Pairs are looked at in the order in which sides are remembered.
-        let rest = &self.sides_before[self.passed..];
-        self.passed += rest.iter().take_while(|s| (s.0, s.1) < key).count();
-        let found = self.sides_before.get(self.passed);
-        let before = found.filter(|s| (s.0, s.1) == key).map(|s| s.2);
+        let before = self.remembered((c, t));
         let side = before.unwrap_or(now);
         if before.is_some() || clear {
             self.sides.push((c, t, side));
