@@ -5,7 +5,7 @@ use crate::row::Row;
 use anyhow::Result;
 use glam::DVec3;
 use std::hint::black_box;
-use trocar_collide::{Ahead, Capsule, Hull, Patch, Probe, segment_triangle};
+use trocar_collide::{Ahead, Capsule, Hull, Patch, Probe, Way, segment_triangle};
 use trocar_math::real;
 
 /// Edge of a cell, m.
@@ -125,7 +125,7 @@ pub fn needle(effort: Effort) -> Result<Vec<Row>> {
             // The same with the needle's motion known, as a scene does it: what it meets on its way is swept.
             let swept = Probe {
                 ahead: Some(Ahead {
-                    way: [AHEAD; 2],
+                    way: Way::Axis([AHEAD; 2]),
                     watch: WATCH,
                 }),
                 ..probe.clone()

@@ -19,4 +19,4 @@ pub mod tree;
 pub mod triangle;
 
 pub use closest::{SegmentPair, on_segment, on_triangle, segment_segment, segment_triangle};
-pub use patch::{Ahead, Capsule, Hull, Patch, Probe, Touch};
+pub use patch::{Ahead, Capsule, Hull, Patch, Probe, Touch, Way};

@@ -4,11 +4,11 @@ use crate::build::{Model, pose};
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
 use trocar_collide::{
-    Ahead, Capsule, Hull, Probe, Touch,
+    Ahead, Capsule, Hull, Probe, Touch, Way,
     rigid::{Kind, Shape},
 };
 use trocar_dynamics::{Anchor, Budget, Contact, Local, MatterId, Nodes};
-use trocar_math::Pose;
+use trocar_math::{Pose, rotation};
 
 /// Tissue this near (m) to a hull is watched although the hull alone would not reach it in the substep: tissue moves as
 /// well.
@@ -118,7 +118,7 @@ impl Probes {
                 hull: Hull::Capsule(*now),
                 margin: motion + WATCH,
                 ahead: Some(Ahead {
-                    way: [then.a - now.a, then.b - now.b],
+                    way: Way::Axis([then.a - now.a, then.b - now.b]),
                     watch: WATCH,
                 }),
             });
@@ -137,10 +137,16 @@ impl Probes {
                 0.0
             };
             let margin = moves.reach(&collider.shape, falls, seconds) + WATCH;
+            let hull = hull(&piece.shape, piece.part, &moves.pose());
+            let gravity = if falls > 0.0 {
+                model.gravity * seconds
+            } else {
+                DVec3::ZERO
+            };
             self.list.push(Probe {
-                hull: hull(&piece.shape, piece.part, &moves.pose()),
+                ahead: moves.ahead(&hull, gravity, seconds),
+                hull,
                 margin,
-                ahead: None,
             });
         }
     }
@@ -178,6 +184,25 @@ impl Probes {
 impl Motion<'_> {
     fn pose(&self) -> Pose {
         pose(self.nodes, self.node)
+    }
+
+    /// Where its hull goes in a time if nothing stops it; `gained` is the velocity that it gains until then, m/s.
+    fn ahead(&self, hull: &Hull, gained: DVec3, seconds: f64) -> Option<Ahead> {
+        let centre = self.nodes.position[self.node];
+        let way = (self.nodes.velocity[self.node] + gained) * seconds;
+        let turn = rotation::from_scaled_axis(self.nodes.spin[self.node] * seconds);
+        let moved = |p: DVec3| centre + way + turn * (p - centre);
+        let way = match hull {
+            Hull::Capsule(capsule) => {
+                Way::Axis([moved(capsule.a) - capsule.a, moved(capsule.b) - capsule.b])
+            }
+            Hull::Convex(piece) => {
+                let pose = piece.pose();
+                Way::Pose(Pose::new(moved(pose.position), turn * pose.rotation))
+            }
+            Hull::Below(..) => return None,
+        };
+        Some(Ahead { way, watch: WATCH })
     }
 
     fn reach(&self, shape: &Shape, fall: f64, seconds: f64) -> f64 {

@@ -2,7 +2,7 @@
 
 use super::{
     Meet, NO_DIRECTION, Patch, Scene, Touch,
-    probe::{Capsule, Probe},
+    probe::{Capsule, Probe, Way},
 };
 use crate::closest;
 use glam::DVec3;
@@ -43,9 +43,10 @@ impl Patch {
             Four::of(p, q, r, s)
         };
         let reach = capsule.radius + probe.margin;
+        let swept = probe.ahead.filter(|a| matches!(a.way, Way::Axis(_)));
         let mut ways = [[DVec3::ZERO; 3]; LANES];
         let mut range = [reach; LANES];
-        if probe.ahead.is_some() {
+        if swept.is_some() {
             for lane in 0..wanted.len() {
                 ways[lane] = nodes[lane].map(scene.way);
                 let squares = ways[lane].iter().map(|w| w.length_squared());
@@ -90,8 +91,10 @@ impl Patch {
         positions: &[DVec3],
         out: &mut Vec<Touch>,
     ) {
-        let mut touch = self.touch((c, t), capsule, meet, positions);
-        let Some(ahead) = &probe.ahead else {
+        let swept = probe.ahead.filter(|a| matches!(a.way, Way::Axis(_)));
+        let clear = swept.is_some() && distance_squared > NO_DIRECTION * NO_DIRECTION;
+        let mut touch = self.touch((c, t), capsule, (meet, clear), positions);
+        let Some(ahead) = swept else {
             if self.is_new(&touch) {
                 out.push(touch);
             }
@@ -124,11 +127,24 @@ impl Patch {
         &mut self,
         (c, t): (u32, u32),
         capsule: &Capsule,
-        meet: &Meet,
+        (meet, clear): (&Meet, bool),
         positions: &[DVec3],
     ) -> Touch {
         let nodes = self.triangles[t as usize];
         let distance = meet.apart.length();
+        if clear && let Some(side) = self.remembered((c, t)) {
+            // Whoever sees it clear of the axis asks for no side, and what is remembered stays.
+            self.sides.push((c, t, side));
+            return Touch {
+                probe: c as usize,
+                at: capsule.axis(meet.along),
+                distance: capsule.radius,
+                nodes,
+                weights: meet.weights,
+                normal: meet.apart / distance,
+                key: (0, nodes),
+            };
+        }
         let outward = self.outward(nodes, meet.weights, positions);
         let (side, now) = self.side((c, t), outward.dot(meet.apart), true);
         let normal = if side == now && distance > NO_DIRECTION {

@@ -1,11 +1,16 @@
 //! Planes and convex pieces on the triangles of a surface.
 
-use super::{AWRY, EDGE_ON, NO_AREA, Patch, Touch, bearing};
+use super::{
+    AWRY, EDGE_ON, NO_AREA, Patch, Scene, Touch, bearing,
+    probe::{Ahead, Probe, Way, moving},
+};
 use crate::{
     closest,
     rigid::{Meeting, Nearness, Piece},
+    sweep::{self, Flight, Impact, Moving},
 };
 use glam::DVec3;
+use trocar_math::Pose;
 
 impl Patch {
     /// What is below a plane is pushed out of it at the corners: between them a triangle is flat, as the plane is.
@@ -44,13 +49,25 @@ impl Patch {
     pub(super) fn touch_convex(
         &mut self,
         (c, t): (u32, u32),
-        piece: &Piece,
-        margin: f64,
-        positions: &[DVec3],
+        (piece, probe): (&Piece, &Probe),
+        scene: &Scene<'_>,
         out: &mut Vec<Touch>,
     ) {
+        let positions = scene.positions;
         let nodes = self.triangles[t as usize];
         let corners = nodes.map(|n| positions[n as usize]);
+        let flight = match probe.ahead {
+            Some(Ahead {
+                way: Way::Pose(end),
+                watch,
+            }) => Some((end, watch, nodes.map(scene.way))),
+            _ => None,
+        };
+        let swept = flight.map_or(0.0, |(_, _, ways)| {
+            let squares = ways.iter().map(|w| w.length_squared());
+            squares.fold(0.0, f64::max).sqrt()
+        });
+        let margin = probe.margin + swept;
         let face = (corners[1] - corners[0]).cross(corners[2] - corners[0]);
         if face.length_squared() < NO_AREA {
             return;
@@ -72,6 +89,23 @@ impl Patch {
         if along.abs() < EDGE_ON {
             // Met edge on, a triangle has no side that could have been left.
             now = side;
+        }
+        // What is farther away is touched only if the two meet on their way, and where they meet.
+        if let Some((end, watch, ways)) = flight
+            && side == now
+            && (q - p).dot(normal) > watch
+        {
+            let impact = self.impact((piece, end), moving(corners, ways));
+            let Some(impact) = impact else {
+                return;
+            };
+            if impact.certain && impact.normal != DVec3::ZERO {
+                let touch = swept_touch((c, nodes), (piece, end), (corners, ways), &impact);
+                if self.is_new(&touch) {
+                    out.push(touch);
+                }
+                return;
+            }
         }
         let back = face.normalize_or(DVec3::Y) * -f64::from(side);
         let mut meetings = std::mem::take(&mut self.meetings);
@@ -107,6 +141,19 @@ impl Patch {
         self.meetings = meetings;
     }
 
+    /// When a piece on its way to a pose first meets a triangle.
+    fn impact(&mut self, (piece, end): (&Piece, Pose), triangle: [Moving; 3]) -> Option<Impact> {
+        let piece = piece.clone();
+        let near = sweep::TOLERANCE;
+        sweep::convex_triangle(
+            &Flight { piece, end },
+            triangle,
+            near,
+            near,
+            &mut self.scratch,
+        )
+    }
+
     /// True if the unit vector `out` may lead from the surface at a point to something that touches it there from outside:
     /// no triangle around the point lies in its way.
     fn looks_out(
@@ -140,5 +187,30 @@ impl Patch {
             });
             into.fold(f64::NEG_INFINITY, |most, way| most.max(way.dot(out))) <= AWRY
         })
+    }
+}
+
+/// The feature of a contact that is still to come.
+const TO_COME: u32 = u32::MAX;
+
+/// The points that will meet, where they are now.
+fn swept_touch(
+    (c, nodes): (u32, [u32; 3]),
+    (piece, end): (&Piece, Pose),
+    (corners, ways): ([DVec3; 3], [DVec3; 3]),
+    impact: &Impact,
+) -> Touch {
+    let then = [0, 1, 2].map(|k| corners[k] + ways[k] * impact.time);
+    let meeting = closest::point(then, impact.weights);
+    let start = *piece.pose();
+    let local = start.interpolate(&end, impact.time).local(meeting);
+    Touch {
+        probe: c as usize,
+        at: start.point(local),
+        distance: 0.0,
+        nodes,
+        weights: impact.weights,
+        normal: impact.normal,
+        key: (TO_COME, bearing(nodes, impact.weights)),
     }
 }

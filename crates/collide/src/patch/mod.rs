@@ -19,7 +19,7 @@ use probe::Reaching;
 use star::Stars;
 use trocar_math::Bounds;
 
-pub use probe::{Ahead, Capsule, Hull, Probe};
+pub use probe::{Ahead, Capsule, Hull, Probe, Way};
 
 /// Nearer than this (m) to a capsule's axis a point gives no reliable direction.
 const NO_DIRECTION: f64 = 1e-7;
@@ -282,23 +282,26 @@ impl Patch {
                     self.touch_plane((c, t), (*point, *normal), probe.margin, positions, out);
                 }
                 Hull::Convex(piece) => {
-                    self.touch_convex((c, t), piece, probe.margin, positions, out);
+                    self.touch_convex((c, t), (piece, probe), &scene, out);
                 }
             }
             n = end;
         }
     }
 
+    /// The side of a triangle that a probe came from, if it was near the last time. Pairs are asked for in ascending order.
+    fn remembered(&mut self, key: (u32, u32)) -> Option<i8> {
+        let rest = &self.sides_before[self.passed..];
+        self.passed += rest.iter().take_while(|s| (s.0, s.1) < key).count();
+        let found = self.sides_before.get(self.passed);
+        found.filter(|s| (s.0, s.1) == key).map(|s| s.2)
+    }
+
     /// The side of a triangle that a probe came from, and the one it is on now. Seen from the surface it lies against
     /// `along`: how far the way from it to the surface leads outwards. It is remembered from when it is `clear`.
     fn side(&mut self, (c, t): (u32, u32), along: f64, clear: bool) -> (i8, i8) {
         let now: i8 = if along > 0.0 { -1 } else { 1 };
-        let key = (c, t);
-        // Pairs are looked at in the order in which sides are remembered.
-        let rest = &self.sides_before[self.passed..];
-        self.passed += rest.iter().take_while(|s| (s.0, s.1) < key).count();
-        let found = self.sides_before.get(self.passed);
-        let before = found.filter(|s| (s.0, s.1) == key).map(|s| s.2);
+        let before = self.remembered((c, t));
         let side = before.unwrap_or(now);
         if before.is_some() || clear {
             self.sides.push((c, t, side));

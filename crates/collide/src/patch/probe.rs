@@ -6,7 +6,7 @@ use crate::{
     tree::Reach,
 };
 use glam::DVec3;
-use trocar_math::Bounds;
+use trocar_math::{Bounds, Pose};
 
 /// A segment with a hull around it (K89, K90).
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -50,19 +50,28 @@ pub struct Probe {
     pub hull: Hull,
     /// m.
     pub margin: f64,
-    /// How it moves until then, if that is known. Only of a capsule.
+    /// How it moves until then, if that is known.
     pub ahead: Option<Ahead>,
 }
 
-/// The motion of a capsule until the question is asked again. With it, what lies farther away than `watch` is touched only
+/// The motion of a probe until the question is asked again. With it, what lies farther away than `watch` is touched only
 /// if the two meet on their way, and where they meet; without it, everything within the margin is, as if the two went
 /// straight at each other.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ahead {
-    /// How far the ends of its axis go, m.
-    pub way: [DVec3; 2],
+    /// Where it goes.
+    pub way: Way,
     /// What is nearer than this to its hull is touched in any case, m: tissue does not go where it seems to.
     pub watch: f64,
+}
+
+/// Where a probe goes until the question is asked again. One of another kind than its hull says nothing.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Way {
+    /// How far the ends of a capsule's axis go, m.
+    Axis([DVec3; 2]),
+    /// The pose with which a convex piece ends.
+    Pose(Pose),
 }
 
 impl Ahead {
@@ -73,14 +82,26 @@ impl Ahead {
         corners: [DVec3; 3],
         ways: [DVec3; 3],
     ) -> Option<Impact> {
-        let axis = [(capsule.a, self.way[0]), (capsule.b, self.way[1])];
+        let Way::Axis(way) = self.way else {
+            return None;
+        };
+        let axis = [(capsule.a, way[0]), (capsule.b, way[1])];
         let axis = axis.map(|(from, way)| Moving { from, way });
-        let triangle = [0, 1, 2].map(|k| Moving {
-            from: corners[k],
-            way: ways[k],
-        });
-        sweep::capsule_triangle(axis, triangle, capsule.radius, sweep::TOLERANCE)
+        sweep::capsule_triangle(
+            axis,
+            moving(corners, ways),
+            capsule.radius,
+            sweep::TOLERANCE,
+        )
     }
+}
+
+/// A triangle whose corners go `ways` (m).
+pub(super) fn moving(corners: [DVec3; 3], ways: [DVec3; 3]) -> [Moving; 3] {
+    [0, 1, 2].map(|k| Moving {
+        from: corners[k],
+        way: ways[k],
+    })
 }
 
 impl Probe {

@@ -287,3 +287,51 @@ fn an_empty_surface_touches_nothing() {
     };
     assert_eq!(patch.gather(&[probe], &[], f64::INFINITY), 0);
 }
+
+/// A plate flung at a sheet: it touches what it will meet, where it will meet it, however far that is; and nothing that it passes.
+#[test]
+fn what_flies_touches_what_it_will_meet_and_nothing_beside() {
+    let (mut patch, positions) = sheet();
+    let at = DVec3::new(0.03, 0.04, 0.03);
+    let Hull::Convex(piece) = cube(at) else {
+        unreachable!()
+    };
+    let mut look = |way: DVec3| {
+        let turn = trocar_math::rotation::from_scaled_axis(DVec3::X * 0.1);
+        let probe = Probe {
+            hull: Hull::Convex(piece.clone()),
+            margin: way.length() + 1e-3,
+            ahead: Some(Ahead {
+                way: Way::Pose(Pose::new(at + way, turn)),
+                watch: 1e-3,
+            }),
+        };
+        let probes = [probe];
+        let mut out = Vec::new();
+        patch.gather(&probes, &positions, f64::INFINITY);
+        patch.touches(&probes, &positions, &|_| DVec3::ZERO, &mut out);
+        out
+    };
+    let down = DVec3::Y * -0.1;
+    let found = look(down);
+    assert!(!found.is_empty());
+    for touch in &found {
+        // The two points come together within the way: what is between them is what the plate goes until then.
+        let corners = touch.nodes.map(|n| positions[n as usize]);
+        let apart = closest::point(corners, touch.weights) - touch.at;
+        assert!((-0.04..-0.02).contains(&apart.y), "{touch:?}");
+        assert!(touch.normal.y < -0.9, "{touch:?}");
+        assert!((apart.x.abs() + apart.z.abs()) < 0.02, "{touch:?}");
+    }
+    // The lowest edge of the plate meets first, and that is found: 36 mm below its middle, less by what it turns.
+    let first = found
+        .iter()
+        .map(|t| 0.04 - t.at.y)
+        .fold(f64::NEG_INFINITY, f64::max);
+    assert!((2e-3..5e-3).contains(&first), "{first}");
+    // Along the sheet and away from it there is nothing to meet, although the sheet is within the margin.
+    assert!(look(DVec3::X * 0.1).is_empty());
+    assert!(look(-down).is_empty());
+    // Too short to reach it.
+    assert!(look(down * 0.3).is_empty());
+}

@@ -54,6 +54,9 @@ pub fn convex_triangle(
     let most = triangle.iter().map(|c| c.way.length());
     let span = way.length() + turning + most.fold(0.0, f64::max) + distance + 2.0 * tolerance;
     let mut time = 0.0;
+    if !triangle.iter().all(Moving::is_finite) {
+        return Some(uncertain(time));
+    }
     for round in 0..MOST_ROUNDS {
         let piece = flight.piece.placed(start.interpolate(&end, time));
         let corners = triangle.map(|c| c.at(time));

@@ -53,6 +53,12 @@ impl Moving {
         }
     }
 
+    /// Whether it starts and goes somewhere.
+    #[inline]
+    fn is_finite(&self) -> bool {
+        self.from.is_finite() && self.way.is_finite()
+    }
+
     /// Where it is at a time from 0 to 1, m.
     #[inline]
     pub fn at(&self, time: f64) -> DVec3 {
@@ -128,6 +134,7 @@ fn meet<const P: usize, const Q: usize>(
     nearest: impl Fn(&[DVec3; P], &[DVec3; Q]) -> (f64, [f64; 3], DVec3),
 ) -> Option<Impact> {
     let mut time = 0.0;
+    let finite = one.iter().chain(other).all(Moving::is_finite);
     let mut last: Option<(f64, DVec3)> = None;
     for round in 0..MOST_ROUNDS {
         let ps: [DVec3; P] = std::array::from_fn(|i| one[i].at(time));
@@ -140,7 +147,13 @@ fn meet<const P: usize, const Q: usize>(
             normal: apart.try_normalize().unwrap_or(DVec3::ZERO),
             certain: true,
         };
-        if apart.length() <= radius + tolerance {
+        let far = apart.length();
+        if far <= radius + tolerance {
+            return Some(impact);
+        }
+        // What is infinite, or too great for its square to be a number, can't be told to be far away from anything.
+        if !far.is_finite() || !finite {
+            impact.certain = false;
             return Some(impact);
         }
         let n = impact.normal;

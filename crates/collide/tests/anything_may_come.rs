@@ -1,0 +1,133 @@
+//! Numbers of every kind, huge, tiny, infinite and none at all, and bytes of every kind: nothing panics, nothing hangs, and what can't be told is never told as "no contact".
+
+// What helps a test may unwrap as a test may; clippy only knows the latter.
+#![allow(clippy::unwrap_used)]
+
+use glam::DVec3;
+use proptest::prelude::*;
+use trocar_collide::{
+    Ahead, Capsule, Hull, Patch, Probe, Way,
+    grid::Grid,
+    sweep::{self, Moving},
+    tree::{Change, Search, Side, Tree},
+    triangle,
+};
+
+/// A million in the long run.
+fn cases() -> u32 {
+    if std::env::var_os("TROCAR_LONG").is_some() {
+        1_000_000
+    } else {
+        2000
+    }
+}
+
+/// Any number, often a special one.
+fn number() -> impl Strategy<Value = f64> {
+    prop_oneof![
+        4 => -1.0..1.0_f64,
+        2 => (-3..4_i32).prop_map(f64::from),
+        1 => any::<f64>(),
+        1 => prop::sample::select(vec![0.0, -0.0, 1e-300, -1e300, f64::INFINITY, f64::NAN, f64::MIN_POSITIVE]),
+    ]
+}
+
+fn point() -> impl Strategy<Value = DVec3> {
+    prop::array::uniform3(number()).prop_map(DVec3::from_array)
+}
+
+fn moving() -> impl Strategy<Value = Moving> {
+    (point(), point()).prop_map(|(from, way)| Moving { from, way })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(cases()))]
+
+    #[test]
+    fn triangles(a in prop::array::uniform3(point()), b in prop::array::uniform3(point())) {
+        let (one, other) = (triangle::touch(&a, &b), triangle::touch(&b, &a));
+        // Exact, and so the same from both sides, within the sizes that it promises.
+        let fits = |p: &DVec3| p.to_array().iter().all(|x| *x == 0.0 || (1e-75..=1e75).contains(&x.abs()));
+        if a.iter().chain(&b).all(fits) {
+            prop_assert_eq!(one, other);
+        }
+        triangle::contact(&a, &b);
+    }
+
+    #[test]
+    fn sweeps(axis in prop::array::uniform2(moving()), t in prop::array::uniform3(moving()), radius in 0.0..0.5_f64) {
+        let found = sweep::capsule_triangle(axis, t, radius, 1e-7);
+        let finite = axis.iter().chain(&t).all(|m| m.from.is_finite() && m.way.is_finite());
+        // What is no number may be anywhere.
+        prop_assert!(finite || found.is_some());
+        if let Some(impact) = found {
+            prop_assert!((0.0..=1.0).contains(&impact.time), "{:?}", impact);
+        } else if finite {
+            // Not at the start, in the middle or at the end.
+            for time in [0.0, 0.5, 1.0] {
+                let [p, q] = axis.map(|m| m.at(time));
+                let pair = trocar_collide::segment_triangle(p, q, t.map(|m| m.at(time)));
+                // Below the distance only as far as rounding of such numbers goes.
+                let size = axis.iter().chain(&t).map(|m| m.at(time).length()).fold(1.0, f64::max);
+                let distance = pair.distance_squared.sqrt();
+                prop_assert!(!(distance < radius - 1e-9 * size), "{} {}", distance, radius);
+            }
+        }
+    }
+
+    #[test]
+    fn edits_of_trees_and_patches(
+        positions in prop::collection::vec(point(), 1..20),
+        triangles in prop::collection::vec(prop::array::uniform3(0..20_u32), 0..40),
+        edits in prop::collection::vec((0..60_u32, prop::option::of(prop::array::uniform3(0..24_u32))), 0..20),
+        tip in point(), way in point(),
+    ) {
+        let changes: Vec<Change> = edits.iter().map(|(triangle, corners)| Change { triangle: *triangle, corners: *corners }).collect();
+        let there = |t: &[u32; 3]| t.iter().all(|n| (*n as usize) < positions.len());
+        let patch = Patch::new(triangles.clone(), positions.len());
+        prop_assert_eq!(patch.is_ok(), triangles.iter().all(there));
+        if let Ok(mut tree) = Tree::new(&triangles, &positions) {
+            let before = tree.len();
+            if tree.edit(&changes, &positions).is_err() {
+                prop_assert_eq!(tree.len(), before);
+            }
+            let mut search = Search::default();
+            search.within(Side { tree: &tree, positions: &positions });
+        }
+        if let Ok(mut patch) = patch {
+            let probes = [Probe {
+                hull: Hull::Capsule(Capsule { a: DVec3::Y, b: tip, radius: 0.1 }),
+                margin: 0.5,
+                ahead: Some(Ahead { way: Way::Axis([way, way]), watch: 1e-3 }),
+            }];
+            let mut out = Vec::new();
+            for _ in 0..2 {
+                let moved = patch.follow(&positions);
+                patch.gather(&probes, &positions, moved);
+                patch.touches(&probes, &positions, &|_| DVec3::ZERO, &mut out);
+                let _refused_or_not = patch.edit(&changes, &positions);
+            }
+        }
+    }
+
+    #[test]
+    fn files_of_grids(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
+        prop_assert!(Grid::from_bytes(&bytes).is_err());
+        let named: Vec<u8> = b"TROCGRD1".iter().copied().chain(bytes).collect();
+        prop_assert!(Grid::from_bytes(&named).is_err());
+    }
+}
+
+#[test]
+fn every_byte_of_a_grid_counts() {
+    let positions = [DVec3::ZERO, DVec3::X, DVec3::Y, DVec3::Z];
+    let triangles = [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]];
+    let whole = Grid::new(&positions, &triangles, 0.25).unwrap().to_bytes();
+    assert!(Grid::from_bytes(&whole).is_ok());
+    for at in 0..whole.len() {
+        let mut bytes = whole.clone();
+        bytes[at] ^= 1 << (at % 8);
+        assert!(Grid::from_bytes(&bytes).is_err(), "byte {at}");
+        assert!(Grid::from_bytes(&whole[..at]).is_err(), "cut at {at}");
+    }
+}
