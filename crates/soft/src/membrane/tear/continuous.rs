@@ -26,10 +26,6 @@ impl Tear<'_> {
     ) -> Result<Growth, Refusal> {
         let found = ray(self.sheet, self.positions, tip, aim).ok_or(Refusal::OutOfRange)?;
         let (lengths, spared) = (self.lengths, self.spared);
-        let mut places = Places {
-            known: self.positions,
-            new: Vec::new(),
-        };
         self.sheet.edit(event, |edit| {
             let here = edit.sheet().rest(tip);
             let way = found.point - here;
@@ -48,9 +44,6 @@ impl Tear<'_> {
                     });
                     if edit.snap(tip, found.triangle, weights).is_ok() {
                         moved = true;
-                        let parts = corners.into_iter().zip(weights);
-                        let place = parts.fold(DVec3::ZERO, |sum, (n, w)| sum + places.of(n) * w);
-                        places.new.push((tip, place));
                         break;
                     }
                     part *= 0.5;
@@ -59,7 +52,7 @@ impl Tear<'_> {
             if end_if_near(edit, tip, way, lengths.near)? {
                 return Ok(Growth::Ended);
             }
-            let tidied = tidy(edit, tip, way, &lengths, spared, &mut places)?;
+            let tidied = tidy(edit, tip, way, &lengths, spared)?;
             if tidied == Growth::Ended {
                 return Ok(Growth::Ended);
             }
@@ -79,7 +72,6 @@ fn tidy(
     way: DVec3,
     lengths: &Lengths,
     spared: &[bool],
-    places: &mut Places<'_>,
 ) -> Result<Growth, Refusal> {
     for _ in 0..ROUNDS {
         let mut changed = false;
@@ -90,8 +82,8 @@ fn tidy(
             }
             changed = true;
         }
-        changed |= split_behind(edit, tip, lengths, places);
-        changed |= flip_around(edit, tip, places);
+        changed |= split_behind(edit, tip, lengths);
+        changed |= flip_around(edit, tip);
         if !changed {
             break;
         }
@@ -112,14 +104,9 @@ fn close_to(sheet: &Sheet, tip: NodeId, near: f64, spared: &[bool]) -> Option<No
 }
 
 /// Splits the two sides of the tear behind the tip where they are too long, or Delaunay is violated across the tear (W102).
-fn split_behind(
-    edit: &mut Edit<'_>,
-    tip: NodeId,
-    lengths: &Lengths,
-    places: &mut Places<'_>,
-) -> bool {
+fn split_behind(edit: &mut Edit<'_>, tip: NodeId, lengths: &Lengths) -> bool {
     let sheet = edit.sheet();
-    let Some([one, two]) = sheet.rim_neighbours(tip) else {
+    let Some([one, _]) = sheet.rim_neighbours(tip) else {
         return false;
     };
     let length = sheet.rest(one).distance(sheet.rest(tip));
@@ -139,51 +126,11 @@ fn split_behind(
     let Ok(edge) = sheet.edge_between(tip, one) else {
         return false;
     };
-    let Ok(node) = edit.split_edge(edge, 0.5) else {
-        return false;
-    };
-    let middle = |other: NodeId| places.of(tip).midpoint(places.of(other));
-    let (here, across) = (middle(one), middle(two));
-    places.new.push((node, here));
-    let twins = edit.sheet().siblings(node);
-    places.new.extend(twins.map(|twin| (twin, across)));
-    true
+    edit.split_edge(edge, 0.5).is_ok()
 }
-
-/// Where nodes are, m, those included that the transaction at hand made or moved.
-struct Places<'a> {
-    /// By place, as it began.
-    known: &'a [DVec3],
-    new: Vec<(NodeId, DVec3)>,
-}
-
-impl Places<'_> {
-    fn of(&self, node: NodeId) -> DVec3 {
-        let new = self.new.iter().rev().find(|(n, _)| *n == node);
-        new.map_or_else(
-            || self.known.get(node.slot()).copied().unwrap_or_default(),
-            |(_, place)| *place,
-        )
-    }
-
-    /// How much more the diagonal between `apexes` is strained than the one between `ends`: the difference of the squares of what they are longer or shorter
-    /// than at rest, m².
-    fn strain(&self, sheet: &Sheet, ends: [NodeId; 2], apexes: [NodeId; 2]) -> f64 {
-        let square = |[a, b]: [NodeId; 2]| {
-            let now = self.of(a).distance(self.of(b));
-            let rest = sheet.rest(a).distance(sheet.rest(b));
-            (now - rest) * (now - rest)
-        };
-        square(apexes) - square(ends)
-    }
-}
-
-/// An edge that violates Delaunay by less than this (the sine of how far the angles across from it exceed half a turn) is flipped only if the new one is
-/// strained less: a flip for beauty alone would add energy that nobody gave. By more, the triangles are too bad to keep.
-const BEAUTY: f64 = 0.4;
 
 /// Flips edges of the triangles around the tip that violate Delaunay, nowhere else (W103, W104).
-fn flip_around(edit: &mut Edit<'_>, tip: NodeId, places: &Places<'_>) -> bool {
+fn flip_around(edit: &mut Edit<'_>, tip: NodeId) -> bool {
     let mut changed = false;
     for _ in 0..ROUNDS {
         let sheet = edit.sheet();
@@ -196,7 +143,7 @@ fn flip_around(edit: &mut Edit<'_>, tip: NodeId, places: &Places<'_>) -> bool {
                 let ends = sheet.ends(*edge);
                 !ends.contains(&tip) || sheet.fan(tip).nth(2).is_some()
             })
-            .filter_map(|edge| Some((edge, excess(sheet, edge, places)?)))
+            .filter_map(|edge| Some((edge, excess(sheet, edge)?)))
             .max_by(|x, y| x.1.total_cmp(&y.1));
         let Some((edge, _)) = found else {
             break;
@@ -209,8 +156,8 @@ fn flip_around(edit: &mut Edit<'_>, tip: NodeId, places: &Places<'_>) -> bool {
     changed
 }
 
-/// How far an edge violates Delaunay; none if it does not, or if it is better left alone.
-fn excess(sheet: &Sheet, edge: trocar_mesh::sheet::EdgeId, places: &Places<'_>) -> Option<f64> {
+/// How far an edge violates Delaunay; none if it does not.
+fn excess(sheet: &Sheet, edge: trocar_mesh::sheet::EdgeId) -> Option<f64> {
     let ends = sheet.ends(edge);
     let (one, two) = sheet.beside(edge);
     let apex = |t| {
@@ -219,8 +166,7 @@ fn excess(sheet: &Sheet, edge: trocar_mesh::sheet::EdgeId, places: &Places<'_>) 
     };
     let (p, q) = (apex(one)?, apex(two?)?);
     let sine = opposite_sine(ends.map(|n| sheet.rest(n)), [p, q].map(|n| sheet.rest(n)));
-    let wanted = sine < -BEAUTY || places.strain(sheet, ends, [p, q]) <= 0.0;
-    (sine < -1e-9 && wanted).then_some(-sine)
+    (sine < -1e-9).then_some(-sine)
 }
 
 fn violates(ends: [DVec3; 2], apexes: [DVec3; 2]) -> bool {
