@@ -23,7 +23,7 @@ struct Family {
     draws: bool,
 }
 
-/// Who carries whom, chunk by chunk.
+/// Who belongs to whom, chunk by chunk.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Families {
     list: Vec<Family>,
