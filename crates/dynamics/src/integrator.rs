@@ -1,6 +1,6 @@
 //! How a mass moves in a substep: the integrators of the source (K59–K62, K64), each as numbers.
 //!
-//! With mass m, damping d against what carries the node, substep h, velocity v and the forces f₁ at the start and f₂ at
+//! With mass m, damping d, substep h, velocity v and the forces f₁ at the start and f₂ at
 //! the stage, all of them are
 //!
 //! ```text

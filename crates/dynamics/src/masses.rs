@@ -40,7 +40,7 @@ pub enum Lock {
     /// It moves freely.
     #[default]
     Free,
-    /// It stays where it is, whatever carries it (K56).
+    /// It stays where it is (K56).
     Fixed,
     /// Gains from 0 (locked) to 1 (free) along the axes of a frame.
     Axes(DVec3, DQuat),

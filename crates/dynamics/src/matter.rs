@@ -53,7 +53,7 @@ pub trait Matter: std::any::Any + Send + Sync {
         self.masses().position(nodes, at)
     }
 
-    /// Velocity of a point, m/s, all it is carried by included.
+    /// Velocity of a point, m/s.
     fn velocity(&self, nodes: &Nodes, at: &Point) -> DVec3 {
         self.masses().velocity(nodes, at)
     }

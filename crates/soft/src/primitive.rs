@@ -257,7 +257,7 @@ pub fn sheet(surface: &Surface, edges: &[LatticeEdge], material: &Material) -> N
     parts
 }
 
-/// Nodes of an explicit object (K75): central nodes with what resists them, points, and who carries each point. Springs and
+/// Nodes of an explicit object (K75): central nodes with what resists them, points, and to whom each point belongs. Springs and
 /// facets are the caller's.
 pub fn explicit(
     frames: Vec<(Pose, MassNode)>,

@@ -27,7 +27,7 @@ pub enum Weight {
 pub struct Build {
     /// How heavy it is.
     pub weight: Weight,
-    /// Central nodes: each is the father of the nodes nearest to it; more than one are carried by one in the middle.
+    /// Central nodes: each is the father of the nodes nearest to it; more than one belong to one in the middle.
     pub centres: usize,
     /// Springs across every edge, too, from one opposite corner to the other.
     pub cross_links: bool,
@@ -110,7 +110,7 @@ pub fn net(surface: &Surface, build: &Build, material: &Material) -> Result<NetP
     Ok(parts)
 }
 
-/// Central nodes, the one that carries all first if there are several; and for each surface node its region.
+/// Central nodes, the one that all belong to first if there are several; and for each surface node its region.
 fn fathers(
     surface: &Surface,
     build: &Build,
@@ -228,7 +228,7 @@ fn springs(surface: &Surface, cross_links: bool) -> Vec<[u32; 2]> {
     pairs
 }
 
-/// Regions hold to the node that carries them as strongly as their surface holds to them.
+/// Regions hold to the node they belong to as strongly as their surface holds to them.
 fn hold_regions(parts: &mut NetParts, material: &Material) {
     let frames = parts.frames.len();
     let turned = |constant: f64, frame: usize| Torsion {

@@ -1,7 +1,7 @@
 use super::*;
 use trocar_math::rotation;
 
-/// A grandfather frame, a frame it carries, and points on each: free, damped, locked.
+/// A grandfather frame, a frame that belongs to it, and points of each: free, damped, locked.
 fn family() -> (Masses, Nodes) {
     let lock = Lock::Axes(
         DVec3::new(1.0, 0.0, 1.0),

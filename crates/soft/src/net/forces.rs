@@ -23,7 +23,7 @@ struct Family {
     draws: bool,
 }
 
-/// Who carries whom, chunk by chunk.
+/// Who belongs to whom, chunk by chunk.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Families {
     list: Vec<Family>,
@@ -288,7 +288,7 @@ impl Matter for Net {
         &self.masses
     }
 
-    /// f = Σ f_VE + Σ f_children + f_O + m g (3.69); hyper nodes are added by whoever holds both nets.
+    /// f = Σ f_VE + Σ f_children + f_O + m g (3.69, K65); hyper nodes are added by whoever holds both nets.
     fn force(&self, nodes: &mut Nodes, field: &Field) {
         self.gather(nodes, field, None);
     }

@@ -274,7 +274,7 @@ impl Net {
             crate::stability::safe_step(self, &|_| crate::stability::Added::default());
     }
 
-    /// Where a node's shape memory draws it, m.
+    /// Where a node's shape memory draws it, m: its place in its father's frame, wherever that has come to (K50).
     pub fn base_position(&self, nodes: &Nodes, node: usize) -> DVec3 {
         match self.father(node) {
             Some(f) => nodes.position[f] + nodes.orientation[f] * self.base[node],

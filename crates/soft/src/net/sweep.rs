@@ -14,7 +14,7 @@ use trocar_math::{Four, f64x4, four::LANES};
 /// What elements read.
 pub(super) struct View<'a> {
     pub position: &'a [DVec3],
-    /// With all that carries a node.
+    /// What locks leave of it.
     pub velocity: &'a [DVec3],
     /// How far each element has flown, m; empty if none yields.
     pub flow: &'a [f64],
