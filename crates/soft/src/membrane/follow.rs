@@ -185,6 +185,11 @@ impl Membrane {
             let _ = self.masses.set_lock(n, built.lock);
             self.refresh_node(*node);
         }
+        // A place may have been taken and left again within the same edit.
+        for n in self.masses.len()..self.sheet.node_slots() {
+            let built = self.mass_node(self.sheet.node_at(n));
+            let _ = self.masses.grow(&built);
+        }
         let mut touched = std::mem::take(&mut self.touched);
         touched.clone_from(&event.nodes);
         match self.bending {
