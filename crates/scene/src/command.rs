@@ -174,6 +174,9 @@ impl Simulation {
                 }
                 self.change(&command.set);
             }
+        }
+        // Only now: a reset mends membranes, and what is pushed is found on them as they are.
+        for command in &commands {
             if let Some((anchor, force, until)) = command.push
                 && command.at < to
                 && from < until
@@ -216,6 +219,7 @@ impl Simulation {
         );
         self.rewind();
         (self.state.time, self.steps) = (time, steps);
+        self.rest_on_grounds(time);
         (self.handles, self.endoscope) = (handles, endoscope);
         (self.pulls, self.report.events) = (pulls, events);
         self.report.events.push(Event {

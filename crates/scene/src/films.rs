@@ -9,10 +9,10 @@ use crate::{
 };
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
-use trocar_collide::Patch;
+use trocar_collide::{Patch, closest};
 use trocar_dynamics::{Anchor, Local, MatterId, Nodes};
 use trocar_math::Pose;
-use trocar_mesh::sheet::{NodeStep, Sheet};
+use trocar_mesh::sheet::{NodeStep, Sheet, TriangleId};
 use trocar_soft::membrane::{Membrane, tear::Growth};
 
 /// A point of a membrane that somebody outside goes on naming as it was when they took hold of it: a hand, or a command of the scene. Both are
@@ -55,18 +55,38 @@ impl Simulation {
     /// What a membrane sticks to is where it is at this time (W66).
     pub(crate) fn place_grounds(&mut self, time: f64) {
         for k in 0..self.model.films.len() {
-            let (matter, ground) = (self.model.films[k].matter, self.model.films[k].ground);
-            let Some(node) = ground else {
-                continue;
-            };
-            let start = self.model.fixture(node as usize, 0.0);
-            let now = self.model.fixture(node as usize, time);
-            if let Some(membrane) = self.model.membrane_mut(matter) {
-                let rotation = (now.rotation * start.rotation.conjugate()).normalize();
-                let position = now.position - rotation * start.position;
-                membrane.set_ground(Pose::new(position, rotation));
+            if let Some(ground) = self.ground(k, time)
+                && let Some(membrane) = self.model.membrane_mut(self.model.films[k].matter)
+            {
+                membrane.set_ground(ground);
             }
         }
+    }
+
+    /// Puts membranes that were put back to rest onto what they stick to, where that is at this time.
+    pub(crate) fn rest_on_grounds(&mut self, time: f64) {
+        for k in 0..self.model.films.len() {
+            if let Some(ground) = self.ground(k, time) {
+                let matter = self.model.films[k].matter.index();
+                for at in &mut self.state.nodes[matter].position {
+                    *at = ground.point(*at);
+                }
+            }
+        }
+    }
+
+    /// How what a membrane sticks to has moved since the start, if it may.
+    fn ground(&self, film: usize, time: f64) -> Option<Pose> {
+        let node = self.model.films[film].ground? as usize;
+        let (start, now) = (
+            self.model.fixture(node, 0.0),
+            self.model.fixture(node, time),
+        );
+        let rotation = (now.rotation * start.rotation.conjugate()).normalize();
+        Some(Pose::new(
+            now.position - rotation * start.position,
+            rotation,
+        ))
     }
 
     /// Where pulls of the hand act by now. Those that have let go are forgotten.
@@ -97,17 +117,19 @@ impl Simulation {
             }
             // The scene's own are found as well: a hand may hold the same point.
             let known = followers.iter().find(|f| f.named == pull.anchor);
-            let follower = known.copied().unwrap_or_else(|| {
-                let follower = Follower {
-                    named: pull.anchor,
-                    now: Some(pull.anchor),
-                };
-                if model.has(&pull.anchor) {
-                    followers.push(follower);
+            let now = match known {
+                Some(follower) => follower.now,
+                // What a hand says it holds may have been mended away since.
+                None if !model.has(&pull.anchor) => None,
+                None => {
+                    followers.push(Follower {
+                        named: pull.anchor,
+                        now: Some(pull.anchor),
+                    });
+                    Some(pull.anchor)
                 }
-                follower
-            });
-            match follower.now {
+            };
+            match now {
                 Some(now) => {
                     pull.anchor = now;
                     true
@@ -154,7 +176,7 @@ impl Simulation {
                 self.tell_tear(k, growth);
             }
             if torn {
-                self.take_over(k);
+                self.take_over(k, true);
             }
         }
     }
@@ -174,9 +196,12 @@ impl Simulation {
         }
         for group in &mut self.groups {
             for tie in &mut group.ties[..group.scene_ties] {
-                // A tie is for good: what it was on is gone, so it clings to what was next to it.
-                follow(&mut tie.a);
-                follow(&mut tie.b);
+                for end in [&mut tie.a, &mut tie.b] {
+                    // A tie is for good: if what it was on is gone, it clings to what was next to it.
+                    if !follow(end) {
+                        cling(membrane, &start.position, &mut end.at);
+                    }
+                }
             }
         }
         // What this step did is still looked at.
@@ -210,17 +235,20 @@ impl Simulation {
     pub(crate) fn resume_films(&mut self, films: Vec<(Membrane, u64)>, followers: Vec<Follower>) {
         for (k, (membrane, tears)) in films.into_iter().enumerate() {
             let m = self.model.films[k].matter.index();
-            self.model.start[m] = membrane.rest();
+            let rest = membrane.rest();
+            let moved = self.model.start[m].position != rest.position;
+            self.model.start[m] = rest;
             self.model.matters[m] = Box::new(membrane);
             self.tears[k] = tears;
-            self.take_over(k);
+            self.take_over(k, moved);
         }
         self.followers = followers;
         self.place_grounds(self.state.time);
     }
 
-    /// What is made of a membrane's triangles is made anew: the list of them, what instruments touch, how long substeps may be.
-    pub(crate) fn take_over(&mut self, k: usize) {
+    /// What is made of a membrane's triangles is made anew: the list of them, what instruments touch, how long substeps may be. `moved` if
+    /// nodes lie elsewhere at rest.
+    pub(crate) fn take_over(&mut self, k: usize, moved: bool) {
         let model = &mut self.model;
         let film = &mut model.films[k];
         let any: &dyn std::any::Any = &*model.matters[film.matter.index()];
@@ -229,8 +257,11 @@ impl Simulation {
         };
         let before = std::mem::take(&mut film.places);
         let tissue = &mut model.tissues[film.tissue];
+        let shown = std::mem::take(&mut tissue.triangles);
         list_triangles(membrane.sheet(), &mut tissue.triangles, &mut film.places);
-        tissue.edits += 1;
+        if moved || shown != tissue.triangles {
+            tissue.edits += 1;
+        }
         tissue.elements = membrane.sheet().edge_count() + membrane.bending_springs();
         let (triangles, places) = (&tissue.triangles, &film.places);
         let nodes = membrane.sheet().node_slots();
@@ -292,34 +323,54 @@ pub(crate) fn rest_again(membrane: &Membrane, start: &mut Nodes) {
 /// it is gone.
 fn follow(membrane: &Membrane, before: &[DVec3], at: &mut Local) -> bool {
     let sheet = membrane.sheet();
-    let rest = |n: u32| before.get(n as usize).copied();
     let stayed = |n: u32| {
-        let node = sheet.node_at(n as usize);
-        sheet.has_live_node(n as usize) && rest(n) == Some(sheet.rest(node))
+        let n = n as usize;
+        sheet.has_live_node(n) && before.get(n) == Some(&sheet.rest(sheet.node_at(n)))
     };
-    let place = match *at {
-        Local::Node(n) => {
-            if stayed(n) {
-                return true;
-            }
-            rest(n)
-        }
-        Local::Triangle(nodes, weights) => {
-            if nodes.iter().all(|n| stayed(*n)) && is_triangle(sheet, nodes) {
-                return true;
-            }
-            let corners = nodes.map(|n| rest(n).unwrap_or_default());
-            Some(corners[0] * weights[0] + corners[1] * weights[1] + corners[2] * weights[2])
-        }
+    let stays = match *at {
+        Local::Node(n) => stayed(n),
+        Local::Triangle(nodes, _) => nodes.iter().all(|n| stayed(*n)) && is_triangle(sheet, nodes),
         // Nothing else is on a membrane.
-        Local::Frame(..) | Local::Tetrahedron(..) => return true,
+        Local::Frame(..) | Local::Tetrahedron(..) => true,
     };
+    if stays {
+        return true;
+    }
+    let place = place_at_rest(before, at);
     let Some(found) = place.and_then(|place| membrane.event().find(sheet, place)) else {
         return false;
     };
     let corners = sheet.corners(found.triangle).map(|n| n.slot() as u32);
     *at = Local::Triangle(corners, found.weights);
     true
+}
+
+/// Where a point of a membrane lay at rest.
+fn place_at_rest(before: &[DVec3], at: &Local) -> Option<DVec3> {
+    let rest = |n: u32| before.get(n as usize).copied();
+    match *at {
+        Local::Node(n) => rest(n),
+        Local::Triangle([a, b, c], [u, v, w]) => Some(rest(a)? * u + rest(b)? * v + rest(c)? * w),
+        Local::Frame(..) | Local::Tetrahedron(..) => None,
+    }
+}
+
+/// Puts a point whose triangle is gone onto the one that is nearest at rest.
+fn cling(membrane: &Membrane, before: &[DVec3], at: &mut Local) {
+    let sheet = membrane.sheet();
+    let Some(place) = place_at_rest(before, at) else {
+        return;
+    };
+    let near = |t: &TriangleId| {
+        let corners = sheet.rest_corners(*t);
+        let weights = closest::on_triangle(place, corners);
+        let off = closest::point(corners, weights).distance_squared(place);
+        (off, weights)
+    };
+    let all = sheet.triangles().map(|t| (near(&t), t));
+    if let Some(((_, weights), t)) = all.min_by(|a, b| a.0.0.total_cmp(&b.0.0)) {
+        *at = Local::Triangle(sheet.corners(t).map(|n| n.slot() as u32), weights);
+    }
 }
 
 fn is_triangle(sheet: &Sheet, [a, b, c]: [u32; 3]) -> bool {

@@ -774,7 +774,7 @@ impl Group {
             return;
         };
         for pull in stage.pulls {
-            if let (true, Local::Frame(node, _)) = (
+            if let (true, Local::Frame(node, _) | Local::Node(node)) = (
                 Some(pull.anchor.matter) == stage.model.bodies,
                 pull.anchor.at,
             ) {
@@ -786,7 +786,7 @@ impl Group {
         let pushed = stage.pushes.iter().map(|p| End::On(p.0));
         for end in pulled.chain(pushed) {
             if let End::On(anchor) = end
-                && let (true, Local::Frame(node, _)) =
+                && let (true, Local::Frame(node, _) | Local::Node(node)) =
                     (Some(anchor.matter) == stage.model.bodies, anchor.at)
             {
                 collisions.wake(node as usize);

@@ -362,7 +362,9 @@ impl Simulation {
         }
         if wanted.anchors {
             let held = self.grips.iter().flat_map(|g| &g.holds).map(|h| &h.tie);
-            for tie in self.model.ties.iter().chain(held) {
+            // Those of the groups follow tears.
+            let ties = self.groups.iter().flat_map(|g| &g.ties[..g.scene_ties]);
+            for tie in ties.chain(held) {
                 let ends = (self.point(&tie.a), self.point(&tie.b));
                 if let (Some(a), Some(b)) = ends {
                     out.anchors.push((a, b));

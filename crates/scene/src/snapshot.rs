@@ -210,8 +210,9 @@ impl Simulation {
             self.model.has_among(anchor, count(m, now))
         };
         // Only what is on a membrane may have moved, and it stays on it.
-        let stays = |was: &Anchor, is: &Anchor| {
-            was == is || (film(was.matter).is_some() && was.matter == is.matter && has(is))
+        let stays = |was: &Anchor, is: &Anchor| match film(was.matter) {
+            Some(_) => was.matter == is.matter && has(is),
+            None => was == is,
         };
         let lasting = self.lasting.len();
         let same_films = snapshot.followers.len() >= lasting

@@ -312,7 +312,7 @@ fn what_can_not_be_a_membrane_is_refused_with_its_place() {
         (
             "fastest = 500",
             "fastest = 500, measure = \"printed\", reach = -1",
-            "",
+            "reach",
         ),
         ("hexagonal = {}", "", "one shape"),
         (

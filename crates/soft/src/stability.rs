@@ -258,10 +258,13 @@ fn stiffest_step(nets: &[&Net], hypers: &[Hyper], globals: &[Global]) -> f64 {
                     e.rest_length = 0.0;
                 }
                 parts.actives.clear();
+                // What explicit damping of children takes grows with the square of how far they are.
+                let explicit = parts.integrator.predictor() == Integrator::Euler;
+                let farther = if explicit { FARTHER * FARTHER } else { FARTHER };
                 for rigid in parts.nodes.iter_mut().filter_map(|n| n.rigid.as_mut()) {
                     // As much stiffer against turning as lighter.
-                    rigid.inertia = rigid.inertia.map(|i| i / FARTHER);
-                    rigid.damping /= FARTHER;
+                    rigid.inertia = rigid.inertia.map(|i| i / farther);
+                    rigid.damping /= farther;
                 }
                 if parts.memory_base == element::Base::Quadratic {
                     parts.memory_base = element::Base::Linear;
@@ -373,7 +376,8 @@ impl Gauge {
                         critical_step(mass, -damping - drag, 2.0 * stiffness)
                     }
                     Integrator::Midpoint => damping / stiffness,
-                    _ => critical_step(mass, damping - drag, 2.0 * stiffness),
+                    // Damping against a father that moves along is none.
+                    _ => critical_step(mass, masses.resistance()[i] - drag, 2.0 * stiffness),
                 });
             }
         }

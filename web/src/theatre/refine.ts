@@ -230,6 +230,9 @@ export class Seams {
 
   constructor(skins: Skin[]) {
     this.skins = skins;
+    for (const skin of skins) {
+      skin.positions.set(skin.rest);
+    }
     const deepest = Math.max(0, ...skins.map(({ refinement }) => refinement.depth));
     for (let level = 0; level < deepest; level += 1) {
       // After each level: where the vertices of the next one meet is known once it is sewn.

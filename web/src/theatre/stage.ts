@@ -131,8 +131,11 @@ export class Stage extends Group {
 
   /** Moves everything to where a frame has it. */
   pose(frame: Frame): void {
+    // Seams are found at rest, so that all are mended before any takes its place.
     for (let i = 0; i < this.tissues.length; i += 1) {
       this.mend(this.tissues[i], frame.surfaces[i]);
+    }
+    for (let i = 0; i < this.tissues.length; i += 1) {
       this.tissues[i].skin.take(frame.tissues[i]);
     }
     this.seams.shape();

@@ -312,7 +312,9 @@ impl Masses {
                 given[0] += velocity * (h * self.damping[z]);
                 given[1] += spin * (h * self.turn_damping[z]);
             }
-            twists[z].found = twists[z].inverse.times(given);
+            let [velocity, spin] = twists[z].inverse.times(given);
+            // Along a locked axis nobody is dragged.
+            twists[z].found = [self.gained(z, velocity), spin];
         }
     }
 

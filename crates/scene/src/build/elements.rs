@@ -56,8 +56,16 @@ pub(crate) fn timed_pushes(
             "Push a tissue, a body or a particle.",
         ));
     }
+    let push = spec.push.map(|_| (anchor, force, until));
     let Some(way) = &spec.pull else {
-        return Ok((Some((anchor, force, until)), None));
+        if spec.force.is_some() {
+            return Err(check.error(
+                &["force".into()],
+                "`force` is how hard a `pull` draws; there is none",
+                "Give `push` the force itself, or a `pull`.",
+            ));
+        }
+        return Ok((push, None));
     };
     check.points(way, "pull")?;
     let force = spec.force.unwrap_or(10.0);
@@ -75,7 +83,7 @@ pub(crate) fn timed_pushes(
         until,
         force,
     };
-    Ok((None, Some(draw)))
+    Ok((push, Some(draw)))
 }
 
 impl Model {

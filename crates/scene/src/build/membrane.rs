@@ -232,23 +232,16 @@ impl Model {
         let film = &mut self.films[film];
         let m = film.matter.index();
         let tissue = &mut self.tissues[film.tissue];
-        if film.whole.sheet().version() == version_of(&*self.matters[m]) {
-            // Nothing was torn; but it may have peeled.
-            self.matters[m] = Box::new(film.whole.clone());
-            return;
+        let rest = film.whole.rest();
+        let shown = std::mem::take(&mut tissue.triangles);
+        list_triangles(film.whole.sheet(), &mut tissue.triangles, &mut film.places);
+        if shown != tissue.triangles || self.start[m].position != rest.position {
+            // Never the same number for another surface: whoever looks on compares numbers.
+            tissue.edits += 1;
         }
         self.matters[m] = Box::new(film.whole.clone());
-        self.start[m] = film.whole.rest();
-        list_triangles(film.whole.sheet(), &mut tissue.triangles, &mut film.places);
-        // Never the same number for another surface: whoever looks on compares numbers.
-        tissue.edits += 1;
+        self.start[m] = rest;
     }
-}
-
-fn version_of(matter: &dyn trocar_dynamics::Matter) -> u64 {
-    let any: &dyn std::any::Any = matter;
-    let membrane = any.downcast_ref::<Membrane>();
-    membrane.map_or(0, |membrane| membrane.sheet().version())
 }
 
 /// The triangles of a sheet, and the place of each.

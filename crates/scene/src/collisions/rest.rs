@@ -6,7 +6,7 @@ use glam::DVec3;
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 use trocar_collide::rigid::Point;
-use trocar_dynamics::{Anchor, Joint, Local, MatterId, Nodes};
+use trocar_dynamics::{Anchor, Joint, Local, MatterId, Nodes, joint::Kind};
 
 /// Slower than this, m/s and rad/s, a body counts as resting.
 const CALM: [f64; 2] = [0.01, 0.1];
@@ -70,7 +70,7 @@ pub struct Islands {
     next: Vec<u32>,
     /// Of each body the lowest one of its island.
     first: Vec<u32>,
-    /// True if a joint hangs it on something that never moves.
+    /// True if a joint holds a point of it to something that never moves.
     hung: Vec<bool>,
     /// True if a tie, a drive or something that is led may move it or one of its island at any time: it does not sleep.
     busy: Vec<bool>,
@@ -97,7 +97,9 @@ impl Islands {
             let anchors = || joint.anchors().flatten();
             let all_known = anchors().all(|a| body(&a).is_some() || still(&a));
             let stirs = !all_known || joint.controls.iter().any(|c| c.drive.is_some());
-            let hangs = anchors().any(|a| body(&a).is_none());
+            // A rope that is slack bears nothing, nor does what only keeps from turning; along a rail it may roll on.
+            let bears = joint.bases.iter().any(|b| b.kind == Kind::Point);
+            let hangs = bears && anchors().any(|a| body(&a).is_none());
             let mut last = None;
             for n in anchors().filter_map(|a| body(&a)) {
                 busy[n as usize] |= stirs;

@@ -107,7 +107,7 @@ impl Group {
         (self.aim, self.correct) = (Outcome::RIGHT, Outcome::RIGHT);
         let solved = self.aim(stage, part).is_ok() && self.aim.converged;
         self.clock.lap(Lap::Aim);
-        if !solved || self.joints.iter().any(|j| j.is_at_a_stop()) {
+        if !solved || self.joints.iter().any(|j| !j.asleep && j.is_at_a_stop()) {
             return false;
         }
         self.advance(stage, part);
@@ -142,7 +142,8 @@ impl Group {
                 .any(|t| [t.a, t.b].iter().any(|a| is_led(stage.model, a)))
             && !self.joints.iter().any(|j| {
                 let led = |a: Anchor| is_led(stage.model, &a);
-                j.is_driven() || j.is_at_a_stop() || j.anchors().flatten().any(led)
+                let held = j.is_at_a_stop() && !j.asleep;
+                j.is_driven() || held || j.anchors().flatten().any(led)
             })
     }
 
