@@ -6,7 +6,7 @@ use anyhow::{Result, bail};
 use glam::{DMat3, DQuat, DVec3};
 use std::collections::HashMap;
 use trocar_dynamics::{Lock, Matter, Nodes, Rigid};
-use trocar_math::Pose;
+use trocar_math::{Pose, skew};
 use trocar_soft::{Base, Input, Net, element};
 
 /// All about a node.
@@ -78,7 +78,7 @@ impl Plain {
         }
         let mut nodes = Vec::new();
         for i in 0..rest.len() {
-            let father = masses.father(i);
+            let father = net.father(i);
             if father.is_some() && i < rest.frames() {
                 bail!("the naive net knows no fathers of fathers");
             }
@@ -197,15 +197,14 @@ impl Plain {
             let length = apart.length();
             let mut force = apart * (spring.constant * (spring.rest_length / length - 1.0));
             if self.damped {
-                let of = |n: usize| velocity(nodes, &self.frames, n);
-                force -= (of(spring.a) - of(spring.b)) * spring.damping;
+                let relative = velocity(&nodes[spring.a]) - velocity(&nodes[spring.b]);
+                force -= relative * spring.damping;
             }
             nodes[spring.a].force += force;
             nodes[spring.b].force -= force;
         }
         for damper in &self.dampers {
-            let relative =
-                velocity(nodes, &self.frames, damper.a) - velocity(nodes, &self.frames, damper.b);
+            let relative = velocity(&nodes[damper.a]) - velocity(&nodes[damper.b]);
             let force = relative * -damper.constant;
             nodes[damper.a].force += force;
             nodes[damper.b].force -= force;
@@ -233,6 +232,7 @@ impl Plain {
         }
         self.element_forces();
         self.memory_forces();
+        self.brake(h);
         self.advance(h);
     }
 
@@ -246,9 +246,59 @@ impl Plain {
             let force = (arm - base) * -node.memory;
             self.nodes[i].force += force;
             if let Some(f) = node.father {
-                let given = force - node.velocity * node.damping;
-                self.nodes[f].force -= given;
-                self.frames[f].torque -= arm.cross(given);
+                self.nodes[f].force -= force;
+                self.frames[f].torque -= arm.cross(force);
+            }
+        }
+    }
+
+    /// Damps children against their fathers, as both will move at the end of the step: six equations for each father.
+    fn brake(&mut self, h: f64) {
+        for f in 0..self.frames.len() {
+            let (father, frame) = (self.nodes[f], self.frames[f]);
+            let axes = DMat3::from_quat(frame.orientation);
+            let inertia = frame.rigid.inertia.unwrap_or_default();
+            let inertia = axes * DMat3::from_diagonal(inertia) * axes.transpose();
+            let mut weight = father.mass + h * father.damping;
+            let mut turning = inertia + DMat3::from_diagonal(DVec3::splat(h * frame.rigid.damping));
+            let mut lever = DMat3::ZERO;
+            let mut push = father.velocity * father.mass + father.force * h;
+            let mut twist = inertia * frame.spin + frame.torque * h;
+            let mut children = Vec::new();
+            for (i, node) in self.nodes.iter().enumerate() {
+                if node.father != Some(f) {
+                    continue;
+                }
+                let arm = node.position - father.position;
+                let (g, loose) = loose(node, h);
+                let cross = skew(arm);
+                weight += g;
+                lever += cross * g;
+                turning -= cross * cross * g;
+                push += loose * g;
+                twist += arm.cross(loose * g);
+                children.push((i, arm, g, loose));
+            }
+            if children.is_empty() {
+                continue;
+            }
+            let (moves, turns) = (!father.fixed, frame.rigid.inertia.is_some());
+            let part = if moves { 1.0 / weight } else { 0.0 };
+            let spin = match turns {
+                true => {
+                    let whole = turning + lever * lever * part;
+                    whole.inverse() * (twist - lever * push * part)
+                }
+                false => DVec3::ZERO,
+            };
+            let velocity = (push + lever * spin) * part;
+            for (i, arm, g, loose) in children {
+                let force = (velocity + spin.cross(arm) - loose) * (g / h);
+                if !self.nodes[i].fixed {
+                    self.nodes[i].force += force;
+                }
+                self.nodes[f].force -= force;
+                self.frames[f].torque -= arm.cross(force);
             }
         }
     }
@@ -259,39 +309,18 @@ impl Plain {
     }
 
     fn advance(&mut self, h: f64) {
-        let before: Vec<DVec3> = self.nodes[..self.frames.len()]
-            .iter()
-            .map(|n| n.position)
-            .collect();
-        let mut turns = Vec::with_capacity(self.frames.len());
-        for (node, frame) in self.nodes.iter_mut().zip(&mut self.frames) {
-            let (orientation, spin) =
-                frame
-                    .rigid
-                    .turned(frame.orientation, frame.spin, frame.torque, h);
-            turns.push(DMat3::from_quat(
-                orientation * frame.orientation.conjugate(),
-            ));
-            (frame.orientation, frame.spin) = (orientation, spin);
-            node.velocity = slowed(node, h);
-            if node.fixed {
-                node.velocity = DVec3::ZERO;
-            }
-            node.position += node.velocity * h;
+        for frame in &mut self.frames {
+            let turned = frame
+                .rigid
+                .turned(frame.orientation, frame.spin, frame.torque, h);
+            (frame.orientation, frame.spin) = turned;
         }
-        for i in self.frames.len()..self.nodes.len() {
-            let node = self.nodes[i];
-            let mut velocity = slowed(&node, h);
-            let mut position = node.position + velocity * h;
-            if let Some(f) = node.father {
-                position = self.nodes[f].position + turns[f] * (position - before[f]);
-                velocity = turns[f] * velocity;
-            }
-            if node.fixed {
-                (position, velocity) = (node.position, DVec3::ZERO);
-            }
-            self.nodes[i].position = position;
-            self.nodes[i].velocity = velocity;
+        for node in &mut self.nodes {
+            node.velocity = match node.fixed {
+                true => DVec3::ZERO,
+                false => slowed(node, h),
+            };
+            node.position += node.velocity * h;
         }
     }
 
@@ -306,26 +335,31 @@ impl Plain {
     }
 }
 
-/// New velocity of a node before its father turns it.
+/// New velocity of a node. What is damped against its father has been.
 fn slowed(node: &Node, h: f64) -> DVec3 {
-    (node.velocity * node.mass + node.force * h) / (node.mass + node.damping * h)
+    let drag = if node.father.is_some() {
+        0.0
+    } else {
+        node.damping
+    };
+    (node.velocity * node.mass + node.force * h) / (node.mass + drag * h)
 }
 
-/// Velocity of a node with that of its father.
-fn velocity(nodes: &[Node], frames: &[Frame], i: usize) -> DVec3 {
-    let node = &nodes[i];
+/// How hard a child is held by its father in a step of `h` seconds, kg, and how it would move without.
+fn loose(node: &Node, h: f64) -> (f64, DVec3) {
+    let drag = h * node.damping;
     if node.fixed {
-        return DVec3::ZERO;
+        return (drag, DVec3::ZERO);
     }
-    match node.father {
-        None => node.velocity,
-        Some(f) => {
-            let father = if nodes[f].fixed {
-                DVec3::ZERO
-            } else {
-                nodes[f].velocity
-            };
-            node.velocity + father + frames[f].spin.cross(node.position - nodes[f].position)
-        }
+    let alone = node.velocity + node.force * (h / node.mass);
+    (drag * node.mass / (node.mass + drag), alone)
+}
+
+/// Velocity of a node.
+fn velocity(node: &Node) -> DVec3 {
+    if node.fixed {
+        DVec3::ZERO
+    } else {
+        node.velocity
     }
 }

@@ -8,7 +8,7 @@ use crate::{
 };
 use anyhow::{Result, bail};
 use std::{any::Any, cell::RefCell, f64::consts::TAU};
-use trocar_dynamics::{Field, Matter, Nodes};
+use trocar_dynamics::{Field, Matter, Nodes, masses::Brake};
 use trocar_math::real;
 use trocar_mesh::primitive::Lattice;
 use trocar_scene::{Input, Simulation, Stage};
@@ -314,6 +314,7 @@ impl Blocks {
         let mut sound = true;
         let seconds = time(|| {
             for (_, net, nodes) in &mut self.nets {
+                net.masses().brake(nodes, self.h, Brake::Implicit(1.0));
                 net.plan(nodes, self.h);
                 sound &= net.advance(nodes, self.h);
             }

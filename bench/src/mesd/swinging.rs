@@ -3,7 +3,7 @@
 use crate::{measure::time, naive::Plain};
 use anyhow::{Result, bail};
 use glam::DVec3;
-use trocar_dynamics::{Crew, Field, Matter, Nodes};
+use trocar_dynamics::{Crew, Field, Matter, Nodes, masses::Brake};
 use trocar_math::real;
 use trocar_mesh::primitive::{SheetShape, TubeShape};
 use trocar_soft::{Base, Element, Law, Material, Net, NetKind, NetParts, primitive};
@@ -183,6 +183,7 @@ fn step(net: &Net, nodes: &mut Nodes, h: f64, crew: Option<&Crew>) -> bool {
         Some(crew) => net.force_by(nodes, &field, crew),
         None => net.force(nodes, &field),
     }
+    net.masses().brake(nodes, h, Brake::Implicit(1.0));
     net.plan(nodes, h);
     match crew {
         Some(crew) => net.advance_by(nodes, h, crew),

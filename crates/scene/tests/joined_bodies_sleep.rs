@@ -167,3 +167,18 @@ fn a_snapshot_of_what_sleeps_goes_on_the_same() {
     }
     assert!(fastest(&rig) > 0.0, "it was struck");
 }
+
+#[test]
+fn what_rolls_slowly_along_a_rail_rolls_on() {
+    let mut text = world("step = 0.002\ngravity = [0, 0, 0]");
+    let says = "mass = 1\nhalf_extents = [0.1, 0.05, 0.05]\nvelocity = [0.004, 0, 0]";
+    body(&mut text, "cart", DVec3::ZERO, says);
+    joint(
+        &mut text,
+        "kind = \"slider\"\na = { world = [0, 0, 0] }\nb = { body = \"cart\" }\naxis = [1, 0, 0]",
+    );
+    let mut rig = Rig::new(&text);
+    rig.run(2.0);
+    let speed = rig.velocity("cart").x;
+    assert!((speed - 0.004).abs() < 1e-9, "{speed} m/s");
+}

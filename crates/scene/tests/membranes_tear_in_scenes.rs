@@ -471,3 +471,69 @@ fn a_hand_of_commands_opens_the_capsule_along_its_circle() {
     assert!((found.area - 1.0).abs() < 1e-9, "{found:?}");
     assert!(found.turns[0] < 0.2, "{found:?}");
 }
+
+#[test]
+fn a_reset_mends_before_anything_is_pushed() {
+    // What is pushed is soon on triangles that the whole sheet does not have.
+    let more = "[[command]]\nat = 0\nuntil = 7.5\npush = [0.0, 0.0, 0.0001]\non = { tissue = \"sheet\", at = [0.0004, -0.0028, 0.0] }\n\
+        [[command]]\nat = 1.5\nreset = true\n";
+    let mut simulation = built(&sheet("", &format!("{TROUSERS}{more}")));
+    let whole = torn(&simulation);
+    run(&mut simulation, 299);
+    assert!(torn(&simulation) > whole + 20, "{}", torn(&simulation));
+    let events = run(&mut simulation, 3);
+    assert!(events.contains(&Happening::Reset), "{events:?}");
+    assert!(torn(&simulation) < whole + 5, "{}", torn(&simulation));
+    run(&mut simulation, 100);
+    let positions = &simulation.state().nodes.last().unwrap().position;
+    assert!(positions.iter().all(|p| p.length() < 0.02));
+}
+
+#[test]
+fn a_hand_may_name_what_is_gone() {
+    let mut simulation = built(&sheet("", TROUSERS));
+    run(&mut simulation, 300);
+    let film = simulation.model().films[0].matter;
+    let newest = simulation.state().nodes[film.index()].len() as u32 - 1;
+    assert!(newest > 371, "nodes were made");
+    for node in [newest, 10_000_000] {
+        simulation.reset();
+        let before = torn(&simulation);
+        let input = drag(&simulation, Anchor::node(film, node), DVec3::Z);
+        for _ in 0..300 {
+            simulation.step(&input);
+        }
+        assert!(torn(&simulation) > before + 20, "it tore");
+    }
+}
+
+#[test]
+fn a_reset_puts_it_onto_ground_that_has_moved_on() {
+    let text = "trocar = 1\n[world]\ngravity = [0.0, 0.0, 0.0]\nstep = 0.005\n\
+        [[body]]\nname = \"plate\"\nmotion = \"kinematic\"\nposition = [0.0, 0.0, -0.002]\nvelocity = [0.0, 0.0, 0.001]\nform = { box = [0.006, 0.006, 0.001] }\n\
+        [[membrane]]\nname = \"film\"\ndisc = { radius = 0.004, rings = 8 }\nposition = [0.0, 0.0, -0.0009]\n\
+        springs = { stiffness = 200, mass = 0.001 }\ndamping = 30\n\
+        adhesion = { node = 20, distance = 0.0004, release = 0.02, ground = \"plate\" }\n";
+    let mut simulation = built(text);
+    run(&mut simulation, 400);
+    simulation.reset();
+    run(&mut simulation, 100);
+    let matter = simulation.model().films[0].matter;
+    let film = simulation.model().membrane(matter).unwrap();
+    let nodes = &simulation.state().nodes[matter.index()];
+    for n in 0..nodes.len() {
+        assert_eq!(film.attachment(n), 1.0, "node {n}");
+        let home = film.homing_position(n);
+        assert!(nodes.position[n].distance(home) < 1e-4, "node {n}: {home}");
+    }
+}
+
+#[test]
+fn a_force_without_a_pull_is_refused() {
+    let more = "[[command]]\nat = 0\nuntil = 1\npush = [0.0, 0.0, 0.1]\nforce = 2\non = { tissue = \"sheet\", at = [0.0, 0.0, 0.0] }\n";
+    let scene = Scene::from_text("test.toml", &sheet("", more)).unwrap();
+    let Err(error) = Simulation::new(&scene, 1) else {
+        panic!("it was taken");
+    };
+    assert!(error.to_string().contains("`force`"), "{error}");
+}
