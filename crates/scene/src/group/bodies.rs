@@ -129,13 +129,8 @@ impl Group {
         if !collisions.has_turned() {
             return;
         }
-        let mut changed = false;
         for joint in &mut self.joints {
-            let rests = collisions.rests(joint);
-            changed |= std::mem::replace(&mut joint.asleep, rests) != rests;
-        }
-        if changed {
-            self.replan();
+            joint.asleep = collisions.rests(joint);
         }
     }
 
