@@ -14,11 +14,12 @@ use trocar_math::{Four, f64x4, four::LANES};
 /// Nets with fewer nodes than this are not worth a second thread: handing work over costs microseconds.
 const WORTH_A_CREW: usize = 4096;
 
-/// Consecutive nodes of a chunk with one father, or with none.
+/// Consecutive nodes of a chunk with one father, or with none, whose shape memory grows alike.
 #[derive(Clone, Debug)]
 struct Family {
     nodes: Range<usize>,
     father: Option<u32>,
+    base: Base,
     /// True if anything comes of their shape memory.
     draws: bool,
 }
@@ -32,7 +33,7 @@ pub(super) struct Families {
 }
 
 impl Families {
-    pub fn new(fathers: &[Option<u32>], memory: &[f64], chunk: usize) -> Self {
+    pub fn new(fathers: &[Option<u32>], memory: &[f64], bases: &[Base], chunk: usize) -> Self {
         let mut families = Self::default();
         for first in (0..fathers.len()).step_by(chunk) {
             let begin = families.list.len();
@@ -40,10 +41,13 @@ impl Families {
                 let father = *father;
                 let ours = &mut families.list[begin..];
                 match ours.last_mut() {
-                    Some(family) if family.father == father => family.nodes.end = i + 1,
+                    Some(family) if family.father == father && family.base == bases[i] => {
+                        family.nodes.end = i + 1;
+                    }
                     _ => families.list.push(Family {
                         nodes: i..i + 1,
                         father,
+                        base: bases[i],
                         draws: false,
                     }),
                 }
@@ -209,7 +213,7 @@ impl Net {
                 base
             };
             let apart = arm - base;
-            let constant = match self.memory_base {
+            let constant = match family.base {
                 Base::Linear => f64x4::new(*memory),
                 Base::Quadratic => f64x4::new(*memory) * apart.length(),
             };
@@ -225,7 +229,7 @@ impl Net {
         for (k, force) in rest.iter_mut().enumerate() {
             let i = done + k;
             let arm = position[i] - origin;
-            let drawn = element::memory_force(arm - axes * base[i], memory[i], self.memory_base);
+            let drawn = element::memory_force(arm - axes * base[i], memory[i], family.base);
             *force += drawn;
             pull -= drawn;
             moment -= arm.cross(drawn);
