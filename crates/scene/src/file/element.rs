@@ -285,9 +285,11 @@ pub struct TorsionSpec {
 }
 
 impl EditSpec {
-    /// True if a signal drives any of it.
-    pub fn is_driven(&self) -> bool {
-        !self.driven.is_empty() || self.elements.iter().any(|e| e.drive.is_some())
+    /// True if the signal of this name drives any of it.
+    pub fn is_driven_by(&self, signal: &str) -> bool {
+        let single = self.elements.iter().filter_map(|e| e.drive.as_ref());
+        let together = self.driven.iter().map(|d| &d.drive);
+        single.chain(together).any(|drive| drive.signal == signal)
     }
 }
 

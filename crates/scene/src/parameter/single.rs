@@ -23,12 +23,12 @@ pub(crate) enum Touches {
     Tissue(usize),
     /// The height of a tissue's ground.
     Ground(usize),
-    /// Elements between things.
-    Elements,
-    /// Copies of nodes.
-    Copies,
-    /// Whatever a signal drives.
-    Signals,
+    /// An element between things, by its number.
+    Element(usize),
+    /// Copies of nodes, by the number of their couple.
+    Couple(usize),
+    /// Whatever a signal drives, by its number.
+    Signal(usize),
 }
 
 /// Where a number stands.
@@ -140,7 +140,7 @@ pub(super) fn visit(scene: &mut Scene, visitor: Visitor<'_>) {
         let mut on = Shown {
             visitor: &mut *visitor,
             group: format!("element {i}"),
-            touches: Touches::Elements,
+            touches: Touches::Element(i),
         };
         on.answer("", &mut element.answer);
         on.lengths("", element.rest_length.as_mut(), &mut element.shorten);
@@ -148,22 +148,23 @@ pub(super) fn visit(scene: &mut Scene, visitor: Visitor<'_>) {
     }
     let couples = scene.sources.iter_mut().flat_map(|s| &mut s.file.couple);
     for (i, couple) in couples.enumerate() {
-        if couple.master.body.is_none() {
+        if couple.master.body.is_none() && couple.slave.centres.is_none() {
             let mut on = Shown {
                 visitor: &mut *visitor,
                 group: format!("couple {i}"),
-                touches: Touches::Copies,
+                touches: Touches::Couple(i),
             };
             let about = "How much of their force the copies give back; below 1 momentum is lost.";
             let place = Place::Number(&mut couple.force_factor);
             on.show("force factor".into(), "", about, Range::Within(1.0), place);
         }
     }
-    for signal in scene.sources.iter_mut().flat_map(|s| &mut s.file.signal) {
+    let signals = scene.sources.iter_mut().flat_map(|s| &mut s.file.signal);
+    for (i, signal) in signals.enumerate() {
         let mut on = Shown {
             visitor: &mut *visitor,
             group: format!("signal {}", signal.name),
-            touches: Touches::Signals,
+            touches: Touches::Signal(i),
         };
         on.signal(signal);
     }

@@ -33,12 +33,12 @@ pub(super) struct Families {
 }
 
 impl Families {
-    pub fn new(fathers: &[Option<u32>], memory: &[f64], bases: &[Base], chunk: usize) -> Self {
+    pub fn new(fathers: &[Option<u32>], memory: &[f64], bases: &[Base], bounds: &[usize]) -> Self {
         let mut families = Self::default();
-        for first in (0..fathers.len()).step_by(chunk) {
+        for chunk in bounds.windows(2) {
             let begin = families.list.len();
-            for (i, father) in fathers.iter().enumerate().skip(first).take(chunk) {
-                let father = *father;
+            for i in chunk[0]..chunk[1] {
+                let father = fathers[i];
                 let ours = &mut families.list[begin..];
                 match ours.last_mut() {
                     Some(family) if family.father == father && family.base == bases[i] => {
@@ -94,7 +94,7 @@ impl Net {
 
     /// All chunks: elements alone, or with `gravity` (m/s²) everything a chunk knows of.
     fn chunks(&self, nodes: &mut Nodes, time: f64, gravity: Option<DVec3>, crew: Option<&Crew>) {
-        let Schedule { chunk, .. } = self.schedule;
+        let Schedule { bounds, .. } = &self.schedule;
         let carries = self.schedule.has_dampers && !self.unbound;
         if carries {
             self.masses.carry_velocities(nodes, crew);
@@ -124,17 +124,18 @@ impl Net {
             gravity: gravity.unwrap_or_default(),
             memory: gravity.is_some(),
         };
-        let mut forces = force.chunks_mut(chunk.max(1));
+        let mut forces = force.as_mut_slice();
+        let mut chunks = bounds.windows(2).map(|chunk| chunk[1] - chunk[0]);
         let mut pulls = pulls.as_mut_slice();
         let mut families = self.families.chunks.iter();
         let mut shares: [Share<'_>; MOST_CHUNKS] = std::array::from_fn(|_| {
             let count = families.next().map_or(0, Range::len);
             let (ours, rest) = std::mem::take(&mut pulls).split_at_mut(count);
             pulls = rest;
-            Share {
-                force: forces.next().unwrap_or_default(),
-                pulls: ours,
-            }
+            let count = chunks.next().unwrap_or(0);
+            let (force, rest) = std::mem::take(&mut forces).split_at_mut(count);
+            forces = rest;
+            Share { force, pulls: ours }
         });
         let shares = &mut shares[..self.schedule.chunks.len()];
         let work = |c: usize, share: &mut Share<'_>| self.chunk(c, share, &reading);
@@ -146,7 +147,7 @@ impl Net {
 
     /// One chunk: gravity, elements, shape memory.
     fn chunk(&self, c: usize, share: &mut Share<'_>, reading: &Reading<'_>) {
-        let first = c * self.schedule.chunk;
+        let first = self.schedule.bounds[c];
         if reading.memory {
             if self.gravity {
                 let weights = &self.weights[first..first + share.force.len()];

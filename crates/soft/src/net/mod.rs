@@ -112,7 +112,12 @@ impl Net {
         }
         let schedule = Schedule::new(count, &links);
         let mut net = Self {
-            families: forces::Families::new(&fathers, &parts.memory, &memory_bases, schedule.chunk),
+            families: forces::Families::new(
+                &fathers,
+                &parts.memory,
+                &memory_bases,
+                &schedule.bounds,
+            ),
             unbound: masses.moves_freely(),
             masses,
             fathers,
