@@ -40,6 +40,9 @@ pub struct StepBounds {
     pub safe: f64,
     /// The author's own estimate (3.96), a node at a time.
     pub kuhn: f64,
+    /// The shortest time constant of a node, its neighbours at rest: the author wants substeps of a tenth of it (K68), for exactness rather
+    /// than stability.
+    pub time_constant: f64,
     /// True if the nets swing up by themselves at any step: so does what is not damped by schemes that need damping. No step is short
     /// enough then.
     pub flutters: bool,
@@ -57,6 +60,20 @@ pub fn kuhn_step(mass: f64, damping: f64, stiffness: f64) -> f64 {
     step_bound(mass, damping, stiffness, 2.0)
 }
 
+/// Both time constants of one oscillator, s, the shorter one first (3.79, 3.80): of its two ways to come to rest if it is damped strongly, and of
+/// dying away and swinging if it is not. `mass` kg, `damping` N·s/m, `stiffness` N/m.
+pub fn time_constants(mass: f64, damping: f64, stiffness: f64) -> [f64; 2] {
+    let inner = damping * damping - 4.0 * mass * stiffness;
+    let both = if inner >= 0.0 {
+        // The other root by the product of both, m/k: their difference would lose digits.
+        let short = 2.0 * mass / (damping + inner.sqrt());
+        [short, mass / (stiffness * short)]
+    } else {
+        [2.0 * mass / damping, 2.0 * mass / (-inner).sqrt()]
+    };
+    [both[0].min(both[1]), both[0].max(both[1])]
+}
+
 /// The positive root of h² k = f m + 2 h d (f = 4 or 2).
 fn step_bound(mass: f64, damping: f64, stiffness: f64, factor: f64) -> f64 {
     let root = (damping * damping + factor * mass * stiffness.max(0.0)).sqrt();
@@ -70,14 +87,14 @@ fn step_bound(mass: f64, damping: f64, stiffness: f64, factor: f64) -> f64 {
     }
 }
 
-/// The author's estimate for a net, s: every node alone, its neighbours at rest.
-fn kuhn_bound(net: &Net) -> f64 {
+/// The least of what is said of every node alone by its mass, damping and stiffness, its neighbours at rest, s.
+fn least(net: &Net, of: impl Fn(f64, f64, f64) -> f64) -> f64 {
     let masses = net.masses();
     node_stiffness(net)
         .iter()
         .enumerate()
         .fold(f64::INFINITY, |bound, (i, k)| {
-            bound.min(kuhn_step(masses.mass()[i], masses.damping()[i], *k))
+            bound.min(of(masses.mass()[i], masses.damping()[i], *k))
         })
 }
 
@@ -105,7 +122,11 @@ pub fn bounds_with(nets: &[&Net], hypers: &[Hyper], globals: &[Global]) -> StepB
             .min(stiffest_step(nets, hypers, globals)),
         kuhn: nets
             .iter()
-            .map(|net| kuhn_bound(net))
+            .map(|net| least(net, kuhn_step))
+            .fold(f64::INFINITY, f64::min),
+        time_constant: nets
+            .iter()
+            .map(|net| least(net, |m, d, k| time_constants(m, d, k)[0]))
             .fold(f64::INFINITY, f64::min),
         flutters: flutters || safe == 0.0,
     }
@@ -121,6 +142,17 @@ mod tests {
         assert!((critical_step(m, d, k) - 0.0555).abs() < 5e-5);
         assert!((kuhn_step(m, d, k) - 0.0491).abs() < 5e-5);
         assert_eq!(critical_step(m, d, 0.0), f64::INFINITY);
+        // Strongly damped: the roots of λ² + d/m λ + k/m; weakly: e^(−t/τ) and sin(t/τ).
+        let (m, d, k) = (0.002, 0.3, 4.0);
+        for tau in time_constants(m, d, k) {
+            let root: f64 = -1.0 / tau;
+            assert!((m * root * root + d * root + k).abs() < 1e-12);
+        }
+        let [swing, die] = time_constants(0.5, 0.1, 50.0);
+        assert!(
+            (die - 10.0).abs() < 1e-12 && (swing - 1.0 / (100.0_f64 - 0.01).sqrt()).abs() < 1e-12
+        );
+        let (m, d, k) = (0.002, 0.2, 9.8);
         // A damper alone: |m − h c| ≤ m.
         assert!((critical_step(m, -0.5, 0.0) - 2.0 * m / 0.5).abs() < 1e-15);
     }

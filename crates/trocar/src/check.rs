@@ -89,11 +89,12 @@ fn describe(path: &str, mut simulation: Simulation) -> Result<String, std::fmt::
         };
         writeln!(
             out,
-            "  stable to   {} ({}; exact {}, Kuhn's estimate {}): {} substep(s) in a step of {} ms",
+            "  stable to   {} ({}; exact {}, Kuhn's estimate {}, shortest time constant {}): {} substep(s) in a step of {} ms",
             ms(b.safe),
             names.join(" + "),
             ms(b.exact),
             ms(b.kuhn),
+            ms(b.time_constant),
             build::substeps(model.step, b.safe),
             model.step * 1e3,
         )?;

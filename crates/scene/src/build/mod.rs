@@ -450,6 +450,7 @@ impl Model {
             nets.push(draft.net(matter, &drafts)?);
         }
         self.hypers = drafts.hypers;
+        let tied = drafts.tied;
         for (draft, net) in drafts.list.into_iter().zip(nets) {
             let start = net.rest().clone();
             let (triangles, elements) = (net.triangles().to_vec(), net.element_count());
@@ -472,6 +473,10 @@ impl Model {
         }
         for (check, body, matter, node) in &drafts.held {
             self.hold(check, body, (*matter, *node))?;
+        }
+        for pair in tied {
+            let [leads, follows] = [pair.master, pair.slave].map(|end| self.node_anchor(end));
+            self.ties.push(Tie::point(leads, follows));
         }
         Ok(())
     }

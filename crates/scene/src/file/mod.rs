@@ -13,8 +13,8 @@ use serde::{Deserialize, Serialize};
 pub use command::{CommandSpec, SetSpec};
 pub use element::{
     ActiveSpec, AnswerSpec, BendSpec, CentreName, CentreSpec, DrivenSpec, EditSpec, ElementSpec,
-    FreeNodeSpec, GlobalSpec, NetTissue, NodeName, NodeSpec, PulseSpec, SignalSpec, SineSpec,
-    SurfaceTissue, TorsionSpec, WhichSprings, YieldSpec,
+    FreeNodeSpec, GlobalSpec, InertiaName, InertiaSpec, NetTissue, NodeName, NodeSpec, PulseSpec,
+    SignalSpec, SineSpec, SurfaceTissue, TorsionSpec, WhichSprings, YieldSpec,
 };
 pub use membrane::{
     AdhesionSpec, AlgorithmName, BendingSpec, DiscSpec, FilmSpec, FlatSpec, HexagonalSpec,

@@ -81,7 +81,7 @@ impl Group {
         let of = |m: MatterId| matters[m.index()].masses();
         let copy = |nodes: &mut [Nodes]| hypers.iter().for_each(|h| h.copy(of, nodes, slot));
         self.stages
-            .gather(&masses, &mut self.nodes, sub.h, evaluate, copy);
+            .gather(&masses, &mut self.nodes, sub.h, stage.crew, evaluate, copy);
         for m in &self.members {
             stage.model.matters[m.index()]
                 .plan(&mut self.nodes[stage.slot[m.index()] as usize], sub.h);

@@ -103,7 +103,7 @@ fn present_stiffness(net: &Net, nodes: &mut Nodes, time: f64, sums: &mut Vec<f64
     let masses = net.masses();
     masses.carry_velocities(nodes, None);
     sums.clear();
-    sums.extend((0..nodes.len()).map(|i| match net.memory_base() {
+    sums.extend((0..nodes.len()).map(|i| match net.memory_base(i) {
         element::Base::Linear => net.memory(i),
         element::Base::Quadratic => {
             let apart = nodes.position[i].distance(net.base_position(nodes, i));

@@ -88,22 +88,22 @@ impl<'a> Probe<'a> {
                 let slave = hypers
                     .iter()
                     .any(|h| (h.slave.0.index(), h.slave.1 as usize) == (n, i));
-                if slave || masses.lock(i) == Lock::Fixed {
-                    continue;
-                }
                 let (gains, axes) = match masses.lock(i) {
                     Lock::Axes(gains, axes) => (gains, axes),
                     _ => (DVec3::ONE, DQuat::IDENTITY),
                 };
-                unknowns.push(Unknown {
-                    net: n,
-                    node: i,
-                    turns: false,
-                    mass: DVec3::splat(masses.mass()[i]) * heavy,
-                    damping: masses.damping()[i] * own,
-                    gains,
-                    axes,
-                });
+                // What stays where it is may turn there all the same.
+                if !slave && masses.lock(i) != Lock::Fixed {
+                    unknowns.push(Unknown {
+                        net: n,
+                        node: i,
+                        turns: false,
+                        mass: DVec3::splat(masses.mass()[i]) * heavy,
+                        damping: masses.damping()[i] * own,
+                        gains,
+                        axes,
+                    });
+                }
                 if let Some(rigid) = masses.rigid().get(i)
                     && let Some(inertia) = rigid.inertia
                 {
@@ -174,8 +174,10 @@ impl<'a> Probe<'a> {
             place(net, &mut self.work[n], &shift[n], &turn[n]);
         }
         for h in self.hypers {
-            let position = self.work[h.master.0.index()].position[h.master.1 as usize];
-            self.work[h.slave.0.index()].position[h.slave.1 as usize] = position;
+            let (leader, i) = (&self.work[h.master.0.index()], h.master.1 as usize);
+            let (position, velocity) = (leader.position[i], leader.velocity[i]);
+            let (copy, j) = (&mut self.work[h.slave.0.index()], h.slave.1 as usize);
+            (copy.position[j], copy.velocity[j]) = (position, velocity);
         }
         self.feel();
         let slot: Vec<u32> = (0..self.nets.len() as u32).collect();

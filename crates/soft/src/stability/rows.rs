@@ -7,7 +7,7 @@ use trocar_dynamics::{Integrator, Matter, anchor::Support, integrator::Mode};
 /// Stiffness at every node: sums over its elements of their greatest slopes, its shape memory and that of its children.
 pub(super) fn node_stiffness(net: &Net) -> Vec<f64> {
     let mut sum: Vec<f64> = (0..net.masses().len())
-        .map(|i| match net.memory_base() {
+        .map(|i| match net.memory_base(i) {
             element::Base::Linear => net.memory(i),
             element::Base::Quadratic => 2.0 * net.memory(i) * element::LEAST_REACH,
         })

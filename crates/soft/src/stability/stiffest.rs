@@ -41,11 +41,14 @@ pub(super) fn stiffest_step(nets: &[&Net], hypers: &[Hyper], globals: &[Global])
                     rigid.inertia = rigid.inertia.map(|i| i / farther);
                     rigid.damping /= farther;
                 }
-                if parts.memory_base == element::Base::Quadratic {
-                    parts.memory_base = element::Base::Linear;
-                    let memory = parts.memory.iter_mut();
-                    memory.for_each(|m| *m *= 2.0 * element::LEAST_REACH);
+                for (i, memory) in parts.memory.iter_mut().enumerate() {
+                    if net.memory_base(i) == element::Base::Quadratic {
+                        *memory *= 2.0 * element::LEAST_REACH;
+                    }
                 }
+                parts.memory_base = element::Base::Linear;
+                let own = parts.own_memory.iter_mut();
+                own.for_each(|own| own.base = element::Base::Linear);
             });
             changed.ok().map(|()| stiff)
         })

@@ -249,6 +249,7 @@ impl Probe<'_> {
             &|k| Some(nets[k].masses()),
             work,
             h,
+            None,
             |work, _| {
                 for (net, nodes) in nets.iter().zip(work.iter_mut()) {
                     net.force(nodes, &NOWHERE);
