@@ -1,6 +1,6 @@
 //! Bending springs, kept right as the sheet changes (W63, W115).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use trocar_math::angle;
 use trocar_mesh::sheet::{Event, Kind, NodeId, Sheet};
@@ -19,10 +19,21 @@ pub(super) struct Bend {
     pub(super) rest_length: f64,
 }
 
+impl Bend {
+    pub(super) fn is_there(&self) -> bool {
+        self.nodes[0] != self.nodes[1]
+    }
+}
+
 /// Springs between nodes that have a neighbour in common and no triangle (M6).
 #[derive(Clone, Debug, Default)]
 pub(super) struct Bends {
+    /// By place; [`Bend::is_there`] says where there is one.
     pub(super) springs: Vec<Bend>,
+    /// Places where there is none. The first is taken first, so that they follow from the springs.
+    holes: BTreeSet<usize>,
+    /// Places that came or changed since [`Bends::follow`] was last asked to.
+    pub(super) changed: Vec<usize>,
     /// Where each pair stands in the list, and how many nodes it has in its middle.
     places: BTreeMap<[u32; 2], (usize, u32)>,
     /// The pairs of each middle node, by place.
@@ -45,25 +56,35 @@ impl Bends {
         self.degree.get(node).copied().unwrap_or(0)
     }
 
-    /// The pairs in the order of their springs: sums depend on it, and it on how the sheet was torn.
+    /// Springs there are.
+    pub(super) fn count(&self) -> usize {
+        self.springs.len() - self.holes.len()
+    }
+
+    /// The pairs in the order of their springs, the same node twice where there is none: sums depend on it, and it on how the sheet was torn.
     pub(super) fn order(&self) -> impl Iterator<Item = [u32; 2]> + '_ {
         self.springs.iter().map(|spring| spring.nodes)
     }
 
     /// Puts the springs into an order; false if that is not one of the same pairs.
     pub(super) fn reorder(&mut self, order: &[[u32; 2]]) -> bool {
-        let mut springs = Vec::with_capacity(order.len());
+        let mut springs = vec![Bend::default(); order.len()];
         let mut used = vec![false; self.springs.len()];
-        for pair in order {
+        let mut holes = BTreeSet::new();
+        for (at, (spring, pair)) in springs.iter_mut().zip(order).enumerate() {
+            if *pair == Bend::default().nodes {
+                holes.insert(at);
+                continue;
+            }
             let Some((place, _)) = self.places.get(pair) else {
                 return false;
             };
             if std::mem::replace(&mut used[*place], true) {
                 return false;
             }
-            springs.push(self.springs[*place]);
+            *spring = self.springs[*place];
         }
-        if springs.len() != self.springs.len() {
+        if springs.len() - holes.len() != self.count() {
             return false;
         }
         for (place, spring) in springs.iter().enumerate() {
@@ -71,12 +92,13 @@ impl Bends {
                 entry.0 = place;
             }
         }
-        self.springs = springs;
+        (self.springs, self.holes) = (springs, holes);
         true
     }
 
     /// Finds the pairs of all middles that an edit may have changed, anew, and adds all nodes to `touched` that may have other springs now.
     pub(super) fn follow(&mut self, sheet: &Sheet, event: &Event, touched: &mut Vec<NodeId>) {
+        self.changed.clear();
         // Whether two nodes share a triangle also decides for middles one step away from what changed.
         let mut middles: Vec<NodeId> = event.nodes.clone();
         for node in &event.nodes {
@@ -114,12 +136,9 @@ impl Bends {
             let place = *place;
             self.places.remove(&pair);
             pair.into_iter().for_each(|n| self.degree[n as usize] -= 1);
-            self.springs.swap_remove(place);
-            if let Some(moved) = self.springs.get(place)
-                && let Some(entry) = self.places.get_mut(&moved.nodes)
-            {
-                entry.0 = place;
-            }
+            self.springs[place] = Bend::default();
+            self.holes.insert(place);
+            self.changed.push(place);
         }
     }
 
@@ -159,19 +178,22 @@ impl Bends {
                 let rest_length = sheet.rest(a).distance(sheet.rest(b));
                 let pair = [a.slot() as u32, b.slot() as u32];
                 pairs.push(pair);
-                let next = self.springs.len();
-                let entry = self.places.entry(pair).or_insert((next, 0));
-                entry.1 += 1;
                 let bend = Bend {
                     nodes: pair,
                     rest_length,
                 };
-                if entry.0 == next {
-                    self.springs.push(bend);
+                let (holes, springs) = (&mut self.holes, &mut self.springs);
+                let entry = self.places.entry(pair).or_insert_with(|| {
                     pair.into_iter().for_each(|n| self.degree[n as usize] += 1);
-                } else {
-                    self.springs[entry.0] = bend;
-                }
+                    let place = holes.pop_first().unwrap_or(springs.len());
+                    if place == springs.len() {
+                        springs.push(bend);
+                    }
+                    (place, 0)
+                });
+                entry.1 += 1;
+                self.springs[entry.0] = bend;
+                self.changed.push(entry.0);
             }
         }
         if self.of_middle.len() <= middle.slot() {
@@ -186,6 +208,7 @@ impl Bends {
         let mut all: Vec<_> = self
             .springs
             .iter()
+            .filter(|b| b.is_there())
             .map(|b| (b.nodes, b.rest_length))
             .collect();
         all.sort_unstable_by_key(|(pair, _)| *pair);
@@ -240,11 +263,13 @@ mod tests {
                 );
                 for node in sheet.nodes() {
                     let slot = node.slot() as u32;
-                    let mine = bends.springs.iter().filter(|b| b.nodes.contains(&slot));
+                    let live = bends.springs.iter().filter(|b| b.is_there());
+                    let mine = live.filter(|b| b.nodes.contains(&slot));
                     assert_eq!(bends.at(node.slot()) as usize, mine.count());
                 }
                 // No spring bridges a tear: its ends would be one place at rest, or lie on both sides.
-                assert!(bends.springs.iter().all(|b| b.rest_length > 1e-9));
+                let mut live = bends.springs.iter().filter(|b| b.is_there());
+                assert!(live.all(|b| b.rest_length > 1e-9));
                 node = sheet.nodes().find(|n| sheet.kind(*n) == Some(Kind::Tip));
             }
             assert!(calls > 10, "{calls}");

@@ -175,7 +175,7 @@ impl Membrane {
             add(s.ends, s.rest_length, s.stiffness);
         }
         if let Bending::Springs { stiffness } = self.bending {
-            for bend in &self.bends.springs {
+            for bend in self.bends.springs.iter().filter(|b| b.is_there()) {
                 add(bend.nodes, self.prestress * bend.rest_length, stiffness);
             }
         }

@@ -1,5 +1,6 @@
 //! What follows from the sheet, found anew where it has changed.
 
+use super::division::{Kind as Part, NOBODY, PartsOf};
 use super::kernel::{Flat, flat_hinge, hinge, hinge_stiffness};
 use super::{Bending, Hinge, Hold, Material, Membrane, NOWHERE, Spring};
 use glam::DVec3;
@@ -18,7 +19,38 @@ impl Membrane {
         triangles.into_iter().for_each(|t| self.refresh_triangle(t));
         edges.into_iter().for_each(|e| self.refresh_edge(e, None));
         nodes.iter().for_each(|n| self.refresh_node(*n));
+        for place in 0..self.bends.springs.len() {
+            self.place_bend(place);
+        }
         self.judge_step(&nodes);
+    }
+
+    /// The nodes of everything that forces come of.
+    pub(super) fn parts_of(&self) -> PartsOf {
+        let there = |is: bool, nodes: [u32; 2]| if is { nodes } else { [NOBODY; 2] };
+        let springs = self.springs.iter();
+        let bends = self.bends.springs.iter();
+        let hinges = self.hinges.iter().map(|h| match h.stiffness > 0.0 {
+            true => h.nodes,
+            false => [NOBODY; 4],
+        });
+        PartsOf {
+            springs: springs
+                .map(|s| there(s.rest_length > 0.0, s.ends))
+                .collect(),
+            hinges: hinges.collect(),
+            triangles: match self.material {
+                Material::Springs { .. } => Vec::new(),
+                Material::Sheet { .. } => self.corners.clone(),
+            },
+            bends: bends.map(|b| there(b.is_there(), b.nodes)).collect(),
+        }
+    }
+
+    fn place_bend(&mut self, place: usize) {
+        let bend = self.bends.springs[place];
+        let nodes = bend.is_there().then_some(&bend.nodes[..]);
+        self.division.place(Part::Bend, place, nodes);
     }
 
     fn size(&mut self) {
@@ -27,6 +59,7 @@ impl Membrane {
             self.sheet.edge_slots(),
             self.sheet.triangle_slots(),
         );
+        self.division.size(nodes);
         self.springs.resize(edges, Spring::default());
         self.hinges.resize(edges, Hinge::default());
         self.flats.resize(triangles, Flat::default());
@@ -47,7 +80,12 @@ impl Membrane {
             .rest_corners(triangle)
             .map(|p| p * self.prestress);
         self.flats[triangle.slot()] = Flat::new(corners);
-        self.corners[triangle.slot()] = self.sheet.corners(triangle).map(|n| n.slot() as u32);
+        let corners = self.sheet.corners(triangle).map(|n| n.slot() as u32);
+        self.corners[triangle.slot()] = corners;
+        if let Material::Sheet { .. } = self.material {
+            let slot = triangle.slot();
+            self.division.place(Part::Triangle, slot, Some(&corners));
+        }
     }
 
     /// `weakened` is the part of its constant that an edge that stands in this place already has.
@@ -59,6 +97,7 @@ impl Membrane {
                 rest_length: self.prestress * self.sheet.rest_length(edge),
                 stiffness: stiffness * weakened.unwrap_or(1.0),
             };
+            self.division.place(Part::Spring, edge.slot(), Some(&ends));
         }
         if let Bending::Hinges { rigidity } = self.bending {
             self.put_hinge(edge, self.hinge_at(edge, rigidity));
@@ -70,6 +109,8 @@ impl Membrane {
         self.curved -= usize::from(place.is_curved());
         self.curved += usize::from(hinge.is_curved());
         *place = hinge;
+        let nodes = (hinge.stiffness > 0.0).then_some(&hinge.nodes[..]);
+        self.division.place(Part::Hinge, edge.slot(), nodes);
     }
 
     fn hinge_at(&self, edge: EdgeId, rigidity: f64) -> Hinge {
@@ -156,10 +197,13 @@ impl Membrane {
             if !self.sheet.has_triangle(triangle) {
                 self.flats[triangle.slot()] = Flat::default();
                 self.corners[triangle.slot()] = NOWHERE;
+                let slot = triangle.slot();
+                self.division.place(Part::Triangle, slot, None);
             }
         }
         for edge in &event.edges_gone {
             self.springs[edge.slot()] = Spring::default();
+            self.division.place(Part::Spring, edge.slot(), None);
             self.put_hinge(*edge, Hinge::default());
         }
         for triangle in &event.after {
@@ -197,6 +241,9 @@ impl Membrane {
             Bending::Springs { .. } => {
                 // Springs reach one node farther than what changed.
                 self.bends.follow(&self.sheet, &event, &mut touched);
+                for k in 0..self.bends.changed.len() {
+                    self.place_bend(self.bends.changed[k]);
+                }
             }
             Bending::Hinges { .. } => {
                 // So do hinges: their apexes.

@@ -16,6 +16,7 @@ mod adhesion;
 mod bends;
 mod bound;
 mod cut;
+mod division;
 mod follow;
 mod forces;
 pub mod kernel;
@@ -29,6 +30,7 @@ pub use record::{Damaged, MembraneRecord};
 
 use bends::Bends;
 use bound::Crest;
+use division::Division;
 use glam::{DMat3, DVec3};
 use kernel::Flat;
 use tear::TearSettings;
@@ -109,6 +111,7 @@ pub struct Membrane {
     /// Hinges that are bent at rest.
     curved: usize,
     bends: Bends,
+    division: Division,
     homing: Homing,
     fixed: Vec<bool>,
     /// The fixed nodes, and those that could not tear when they were to.
@@ -171,6 +174,7 @@ impl Membrane {
                 Bending::Springs { .. } => Bends::new(&sheet),
                 _ => Bends::default(),
             },
+            division: Division::default(),
             homing: Homing {
                 home: (0..count).map(|n| sheet.rest(sheet.node_at(n))).collect(),
                 hold: vec![0.0; count],
@@ -199,6 +203,7 @@ impl Membrane {
         membrane.masses =
             Masses::new(&nodes).map_err(|bad| MembraneError::Mass(bad.node, bad.reason))?;
         membrane.refresh_all();
+        membrane.division = Division::new(count, &membrane.parts_of());
         Ok(membrane)
     }
 
@@ -219,6 +224,12 @@ impl Membrane {
     pub fn triangles(&self) -> impl Iterator<Item = (usize, [u32; 3])> + '_ {
         let all = self.corners.iter().copied().enumerate();
         all.filter(|(_, corners)| *corners != NOWHERE)
+    }
+
+    /// Places of the corners of the triangle at a place; none if there is none.
+    pub fn corners_at(&self, slot: usize) -> Option<[u32; 3]> {
+        let corners = self.corners.get(slot)?;
+        (*corners != NOWHERE).then_some(*corners)
     }
 
     /// What the last tear or change did to the sheet.
@@ -242,7 +253,7 @@ impl Membrane {
 
     /// Number of springs that resist bending.
     pub fn bending_springs(&self) -> usize {
-        self.bends.springs.len()
+        self.bends.count()
     }
 
     fn mass_node(&self, node: NodeId) -> MassNode {

@@ -121,6 +121,7 @@ impl Membrane {
             ..self.clone()
         };
         membrane.event.clear();
+        membrane.division.forget_strays();
         membrane.homing.home = record.home;
         membrane.homing.left = record.left;
         membrane.homing.hold.clear();
