@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use trocar_math::angle;
-use trocar_mesh::sheet::{Event, Kind, NodeId, Sheet};
+use trocar_mesh::sheet::{Event, Kind, NodeId, NodeStep, Sheet};
 
 /// Two neighbours of a rim node are joined if the sheet between them turns by no more than this, rad: corners of an outline that bend
 /// inwards have springs, too.
@@ -17,6 +17,8 @@ const WIDEST_AT_TEAR: f64 = 1.05 * std::f64::consts::PI;
 pub(super) struct Bend {
     pub(super) nodes: [u32; 2],
     pub(super) rest_length: f64,
+    /// Part of the constant that it has; none where there is no spring.
+    pub(super) strength: f64,
 }
 
 impl Bend {
@@ -66,8 +68,8 @@ impl Bends {
         self.springs.iter().map(|spring| spring.nodes)
     }
 
-    /// Puts the springs into an order; false if that is not one of the same pairs.
-    pub(super) fn reorder(&mut self, order: &[[u32; 2]]) -> bool {
+    /// Puts the springs into an order and gives each its strength; false if that is not one of the same pairs.
+    pub(super) fn reorder(&mut self, order: &[[u32; 2]], strength: &[f64]) -> bool {
         let mut springs = vec![Bend::default(); order.len()];
         let mut used = vec![false; self.springs.len()];
         let mut holes = BTreeSet::new();
@@ -83,6 +85,7 @@ impl Bends {
                 return false;
             }
             *spring = self.springs[*place];
+            spring.strength = strength.get(at).copied().unwrap_or(1.0);
         }
         if springs.len() - holes.len() != self.count() {
             return false;
@@ -96,6 +99,29 @@ impl Bends {
         true
     }
 
+    /// Places of the springs of all middles that an edit may have changed.
+    pub(super) fn around(&self, sheet: &Sheet, event: &Event, places: &mut Vec<usize>) {
+        places.clear();
+        let near = event.nodes.iter().filter(|n| sheet.has_node(**n));
+        let mut middles: Vec<usize> = near
+            .flat_map(|n| {
+                let others = sheet.edges_around(*n).map(|(_, other)| other.slot());
+                others.chain([n.slot()])
+            })
+            .collect();
+        middles.extend(event.steps.iter().filter_map(|step| match step {
+            NodeStep::Removed(node) => Some(node.slot()),
+            _ => None,
+        }));
+        middles.sort_unstable();
+        middles.dedup();
+        let pairs = middles.into_iter().filter_map(|m| self.of_middle.get(m));
+        let known = pairs.flatten().filter_map(|pair| self.places.get(pair));
+        places.extend(known.map(|(place, _)| *place));
+        places.sort_unstable();
+        places.dedup();
+    }
+
     /// Finds the pairs of all middles that an edit may have changed, anew, and adds all nodes to `touched` that may have other springs now.
     pub(super) fn follow(&mut self, sheet: &Sheet, event: &Event, touched: &mut Vec<NodeId>) {
         self.changed.clear();
@@ -107,7 +133,7 @@ impl Bends {
         middles.sort_unstable();
         middles.dedup();
         for step in &event.steps {
-            if let trocar_mesh::sheet::NodeStep::Removed(node) = step {
+            if let NodeStep::Removed(node) = step {
                 self.take(node.slot());
             }
         }
@@ -181,6 +207,7 @@ impl Bends {
                 let bend = Bend {
                     nodes: pair,
                     rest_length,
+                    strength: 1.0,
                 };
                 let (holes, springs) = (&mut self.holes, &mut self.springs);
                 let entry = self.places.entry(pair).or_insert_with(|| {

@@ -88,7 +88,7 @@ impl Membrane {
     }
 
     /// Σ λ at a node, N/m.
-    fn stiffness_at(&self, node: NodeId) -> f64 {
+    pub(super) fn stiffness_at(&self, node: NodeId) -> f64 {
         let n = node.slot() as u32;
         let mut sum = self.tool_stiffness + self.homing.hold[node.slot()];
         match self.material {

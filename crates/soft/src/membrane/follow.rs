@@ -17,7 +17,9 @@ impl Membrane {
         let triangles: Vec<_> = self.sheet.triangles().collect();
         let nodes: Vec<_> = self.sheet.nodes().collect();
         triangles.into_iter().for_each(|t| self.refresh_triangle(t));
-        edges.into_iter().for_each(|e| self.refresh_edge(e, None));
+        edges
+            .into_iter()
+            .for_each(|e| self.refresh_edge(e, [1.0; 2]));
         nodes.iter().for_each(|n| self.refresh_node(*n));
         for place in 0..self.bends.springs.len() {
             self.place_bend(place);
@@ -63,6 +65,7 @@ impl Membrane {
         self.springs.resize(edges, Spring::default());
         self.hinges.resize(edges, Hinge::default());
         self.flats.resize(triangles, Flat::default());
+        self.strength.resize(triangles, 1.0);
         self.corners.resize(triangles, NOWHERE);
         self.homing.home.resize(nodes, DVec3::ZERO);
         self.homing.hold.resize(nodes, 0.0);
@@ -80,6 +83,7 @@ impl Membrane {
             .rest_corners(triangle)
             .map(|p| p * self.prestress);
         self.flats[triangle.slot()] = Flat::new(corners);
+        self.strength[triangle.slot()] = 1.0;
         let corners = self.sheet.corners(triangle).map(|n| n.slot() as u32);
         self.corners[triangle.slot()] = corners;
         if let Material::Sheet { .. } = self.material {
@@ -88,14 +92,15 @@ impl Membrane {
         }
     }
 
-    /// `weakened` is the part of its constant that an edge that stands in this place already has.
-    fn refresh_edge(&mut self, edge: EdgeId, weakened: Option<f64>) {
+    /// `strength` is the part of the material's constant that its spring has, and the part of that which fold support has left it.
+    fn refresh_edge(&mut self, edge: EdgeId, [strength, left]: [f64; 2]) {
         let ends = self.sheet.ends(edge).map(|n| n.slot() as u32);
         if let Material::Springs { stiffness, .. } = self.material {
             self.springs[edge.slot()] = Spring {
                 ends,
                 rest_length: self.prestress * self.sheet.rest_length(edge),
-                stiffness: stiffness * weakened.unwrap_or(1.0),
+                stiffness: stiffness * strength * left,
+                full: stiffness * strength,
             };
             self.division.place(Part::Spring, edge.slot(), Some(&ends));
         }
@@ -159,6 +164,8 @@ impl Membrane {
     /// Lets everything follow the event of an edit, the nodes included.
     pub(super) fn follow(&mut self, nodes: &mut Nodes) {
         let event = std::mem::take(&mut self.event);
+        let mut patch = std::mem::take(&mut self.patch);
+        self.begin_patch(&event, &mut patch, nodes);
         event.carry(&self.sheet, &mut nodes.position, DVec3::ZERO);
         event.carry(&self.sheet, &mut nodes.velocity, DVec3::ZERO);
         event.carry(&self.sheet, &mut self.homing.home, DVec3::ZERO);
@@ -210,16 +217,13 @@ impl Membrane {
             self.refresh_triangle(*triangle);
         }
         for edge in &event.edges {
-            let weakened = match self.material {
-                Material::Springs { stiffness, .. } => {
-                    let spring = self.springs[edge.slot()];
-                    let ends = self.sheet.ends(*edge).map(|n| n.slot() as u32);
-                    (spring.ends == ends && spring.rest_length > 0.0)
-                        .then_some(spring.stiffness / stiffness)
-                }
-                Material::Sheet { .. } => None,
+            let spring = self.springs[edge.slot()];
+            let ends = self.sheet.ends(*edge).map(|n| n.slot() as u32);
+            let left = match spring.ends == ends && spring.full > 0.0 {
+                true => spring.stiffness / spring.full,
+                false => 1.0,
             };
-            self.refresh_edge(*edge, weakened);
+            self.refresh_edge(*edge, [self.strength_of(*edge), left]);
         }
         // Nodes that took a free place have its lock, too.
         for node in &event.nodes {
@@ -254,8 +258,10 @@ impl Membrane {
         }
         touched.sort_unstable();
         touched.dedup();
+        self.balance(&event, &mut patch, nodes);
         self.judge_step(&touched);
         self.touched = touched;
+        self.patch = patch;
         self.event = event;
     }
 }

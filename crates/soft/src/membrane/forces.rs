@@ -95,8 +95,9 @@ impl Membrane {
             Material::Sheet {
                 stiffness, poisson, ..
             } => {
-                let corners = share.triangles(&self.corners);
-                for (flat, corners) in share.triangles(&self.flats).iter().zip(corners) {
+                let corners = share.triangles(&self.corners).iter();
+                let all = corners.zip(share.triangles(&self.strength));
+                for (flat, (corners, strength)) in share.triangles(&self.flats).iter().zip(all) {
                     if flat.area == 0.0 {
                         continue;
                     }
@@ -104,7 +105,7 @@ impl Membrane {
                         continue;
                     };
                     let places = corners.map(|n| position[n as usize]);
-                    let t = tension(flat, places, stiffness, poisson);
+                    let t = tension(flat, places, stiffness * strength, poisson);
                     if t.principal[0] == 0.0 {
                         continue;
                     }
@@ -122,7 +123,9 @@ impl Membrane {
                     let [p, q, r, s] = four;
                     let lengths = [p.rest_length, q.rest_length, r.rest_length, s.rest_length];
                     let ends = [p.nodes, q.nodes, r.nodes, s.nodes];
-                    pull_four(&ends, scale * f64x4::new(lengths), all, window, lanes);
+                    let strength = f64x4::new([p.strength, q.strength, r.strength, s.strength]);
+                    let rest = scale * f64x4::new(lengths);
+                    pull_four(&ends, rest, all * strength, window, lanes);
                 }
             }
             Bending::Hinges { .. } => {
@@ -162,10 +165,11 @@ impl Membrane {
             Material::Sheet {
                 stiffness, poisson, ..
             } => {
-                for t in &strays.triangles {
-                    let (flat, corners) = (&self.flats[*t as usize], self.corners[*t as usize]);
+                for t in strays.triangles.iter().map(|t| *t as usize) {
+                    let (flat, corners) = (&self.flats[t], self.corners[t]);
                     let corners = corners.map(|n| n as usize);
-                    let t = tension(flat, corners.map(|n| position[n]), stiffness, poisson);
+                    let places = corners.map(|n| position[n]);
+                    let t = tension(flat, places, stiffness * self.strength[t], poisson);
                     for (n, f) in corners.into_iter().zip(tension_forces(flat, &t)) {
                         force[n] += f;
                     }
@@ -178,19 +182,13 @@ impl Membrane {
                 for b in &strays.bends {
                     let b = &self.bends.springs[*b as usize];
                     let rest = self.prestress * b.rest_length;
-                    pull(b.nodes, rest, stiffness, position, force);
+                    pull(b.nodes, rest, stiffness * b.strength, position, force);
                 }
             }
             Bending::Hinges { .. } => {
                 for e in &strays.hinges {
                     let h = &self.hinges[*e as usize];
-                    let forces = if h.is_flat() {
-                        let moment = bend_of(h, position) * h.stiffness;
-                        h.slopes.map(|slope| moment * -slope)
-                    } else {
-                        straighten(h, position)
-                    };
-                    for (n, f) in h.nodes.into_iter().zip(forces) {
+                    for (n, f) in h.nodes.into_iter().zip(hinge_forces(h, position)) {
                         force[n as usize] += f;
                     }
                 }
@@ -233,9 +231,11 @@ impl Membrane {
                 .flats
                 .iter()
                 .zip(&self.corners)
-                .filter(|(flat, _)| flat.area > 0.0)
-                .map(|(flat, corners)| {
-                    flat.area * tension(flat, corners.map(at), stiffness, poisson).energy
+                .zip(&self.strength)
+                .filter(|((flat, _), _)| flat.area > 0.0)
+                .map(|((flat, corners), strength)| {
+                    let places = corners.map(at);
+                    flat.area * tension(flat, places, stiffness * strength, poisson).energy
                 })
                 .sum(),
         };
@@ -245,19 +245,16 @@ impl Membrane {
                 .bends
                 .springs
                 .iter()
-                .map(|b| of_spring(b.nodes, self.prestress * b.rest_length, stiffness))
+                .map(|b| {
+                    let rest = self.prestress * b.rest_length;
+                    of_spring(b.nodes, rest, stiffness * b.strength)
+                })
                 .sum(),
             Bending::Hinges { .. } => self
                 .hinges
                 .iter()
                 .filter(|h| h.stiffness > 0.0)
-                .map(|h| {
-                    if h.is_flat() {
-                        return 0.5 * h.stiffness * bend_of(h, &nodes.position).length_squared();
-                    }
-                    let bent = hinge(h.nodes.map(at)).0 - h.rest_bend;
-                    0.5 * h.stiffness * bent * bent
-                })
+                .map(|h| hinge_energy(h, &nodes.position))
                 .sum(),
         };
         if self.adhesion.is_some() {
@@ -305,6 +302,15 @@ impl Membrane {
     }
 }
 
+/// Energy of a hinge, J.
+pub(super) fn hinge_energy(h: &Hinge, position: &[DVec3]) -> f64 {
+    if h.is_flat() {
+        return 0.5 * h.stiffness * bend_of(h, position).length_squared();
+    }
+    let bent = hinge(h.nodes.map(|n| position[n as usize])).0 - h.rest_bend;
+    0.5 * h.stiffness * bent * bent
+}
+
 /// Σ c x of a hinge that is flat at rest.
 #[inline]
 fn bend_of(hinge: &Hinge, position: &[DVec3]) -> DVec3 {
@@ -322,6 +328,15 @@ fn unbend(hinge: &Hinge, nodes: [usize; 4], lanes: &mut [Lane]) {
     for (n, slope) in nodes.into_iter().zip(slopes) {
         lanes[n][1] -= moment * slope;
     }
+}
+
+/// Forces of a hinge on its nodes.
+pub(super) fn hinge_forces(h: &Hinge, position: &[DVec3]) -> [DVec3; 4] {
+    if h.is_flat() {
+        let moment = bend_of(h, position) * h.stiffness;
+        return h.slopes.map(|slope| moment * -slope);
+    }
+    straighten(h, position)
 }
 
 /// Forces of a hinge that is bent at rest, on its nodes.

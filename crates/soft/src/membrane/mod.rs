@@ -13,6 +13,7 @@
 //! Once a frame, in this order (W71, W75): [`Membrane::detach`], [`Membrane::support_folds`], [`Membrane::tear`].
 
 mod adhesion;
+mod balance;
 mod bends;
 mod bound;
 mod cut;
@@ -28,6 +29,7 @@ pub mod tear;
 pub use parts::{Adhesion, Bending, Hold, Material, Measure, MembraneError, MembraneParts};
 pub use record::{Damaged, MembraneRecord};
 
+use balance::Patch;
 use bends::Bends;
 use bound::Crest;
 use division::Division;
@@ -48,6 +50,8 @@ struct Spring {
     rest_length: f64,
     /// N/m; 0 if there is no edge.
     stiffness: f64,
+    /// What it is where no fold is supported, N/m.
+    full: f64,
 }
 
 /// A hinge at an edge, by the edge's place.
@@ -105,6 +109,8 @@ pub struct Membrane {
     ground: Pose,
     springs: Vec<Spring>,
     flats: Vec<Flat>,
+    /// Part of its stiffness that every triangle has: edits that would add energy leave some less.
+    strength: Vec<f64>,
     /// Corners of every triangle, by its place; [`NOWHERE`] where there is none.
     corners: Vec<[u32; 3]>,
     hinges: Vec<Hinge>,
@@ -125,6 +131,8 @@ pub struct Membrane {
     /// Triangles within reach of a tip, for the same.
     found: Vec<TriangleId>,
     event: Event,
+    /// What the last edit changed, for the balance of its energy.
+    patch: Patch,
     /// Nodes that an edit may have made stiffer or softer.
     touched: Vec<NodeId>,
     /// Stiffness that tools may add at a node, N/m.
@@ -167,6 +175,7 @@ impl Membrane {
             ground: Pose::default(),
             springs: Vec::new(),
             flats: Vec::new(),
+            strength: Vec::new(),
             corners: Vec::new(),
             hinges: Vec::new(),
             curved: 0,
@@ -192,6 +201,7 @@ impl Membrane {
             around: Vec::new(),
             found: Vec::new(),
             event: Event::default(),
+            patch: Patch::default(),
             touched: Vec::new(),
             tool_stiffness: 0.0,
             crest: Crest::default(),
