@@ -242,6 +242,7 @@ impl Needle {
     pub fn begin(&mut self, membrane: &Membrane, nodes: &Nodes, travel: Travel) {
         self.travel = travel;
         self.pose = travel.from;
+        self.near.begin();
         self.look_around(membrane, nodes, 0.0);
     }
 
