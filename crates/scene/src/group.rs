@@ -5,6 +5,7 @@ mod order;
 use crate::{
     build::{Model, Timetable, substeps},
     collisions::Collisions,
+    folds::Folding,
     insight::{BoxInsight, Insight},
     probes::{Key, Place, Probes, WATCH, Warm},
     report::{Clock, Stage as Lap},
@@ -172,6 +173,8 @@ pub struct Group {
     pub warm: Vec<Warm>,
     /// What may touch its surfaces.
     pub probes: Probes,
+    /// Its tissues that touch themselves and each other.
+    pub folding: Option<Folding>,
     /// Drives whose target changes: which joint, and how.
     timetables: Vec<(usize, Timetable)>,
     hypers: Vec<Hyper>,
@@ -223,10 +226,9 @@ impl Group {
             .iter()
             .filter(|t| within(t.matter))
             .map(|t| {
-                let nodes = model.matters[t.matter.index()].masses().len();
                 Ok(Skin {
                     matter: t.matter,
-                    patch: Patch::new(model.touchable(t), nodes)?,
+                    patch: model.patch(t.matter)?,
                     friction: t.friction,
                     held: Vec::new(),
                 })
@@ -274,6 +276,7 @@ impl Group {
             nodes,
             warm: Vec::new(),
             probes: Probes::new(model, model.bodies.is_some_and(within), PARTS),
+            folding: Folding::new(model, within),
             timetables,
             contacts: Vec::new(),
             keys: Vec::new(),
@@ -378,6 +381,11 @@ impl Group {
             });
             search.boxes += (boxes.len() - from) as u32;
             search.pairs += skin.patch.pairs() as u32;
+        }
+        if let Some(folding) = &self.folding {
+            let [pairs, folds] = folding.counts();
+            search.fold_pairs += pairs as u32;
+            search.folds += folds as u32;
         }
         if let Some(collisions) = &self.collisions {
             let (bounds, pairs) = collisions.search();
@@ -611,6 +619,9 @@ impl Group {
             share,
             sub.h,
         );
+        if let Some(folding) = &mut self.folding {
+            folding.find(stage.model, share, sub.h, stage.crew);
+        }
         for skin in &mut self.skins {
             // What is frozen can't give way, so no force could be right.
             let frozen = |(m, bad): (&MatterId, &u32)| *m == skin.matter && *bad >= PATIENCE;
@@ -701,7 +712,56 @@ impl Group {
                 self.contacts.push(contact);
             }
         }
+        self.add_folds(stage, sub);
         self.stir_bodies(stage);
+    }
+
+    /// Contacts of tissues with themselves and with each other.
+    fn add_folds(&mut self, stage: &Stage<'_>, sub: Sub) {
+        let Self {
+            folding: Some(folding),
+            nodes,
+            contacts,
+            keys,
+            warm,
+            members,
+            bad,
+            ..
+        } = self
+        else {
+            return;
+        };
+        let [_, most] = folding.counts();
+        if contacts.capacity() - contacts.len() < most {
+            // For a few times as many: what folds has more of them before long.
+            contacts.reserve(4 * most);
+            keys.reserve(4 * most);
+            warm.reserve((contacts.len() + 4 * most).saturating_sub(warm.len()));
+        }
+        let share = |m: MatterId| &nodes[stage.slot[m.index()] as usize];
+        let frozen = |m: MatterId| {
+            let own = members.iter().zip(&*bad).find(|(own, _)| **own == m);
+            own.is_some_and(|(_, bad)| *bad >= PATIENCE)
+        };
+        for folded in folding.contacts(stage.model, share, sub.h, stage.budget.recovery) {
+            let mut contact = folded.contact;
+            let sides = [contact.a.matter, contact.b.matter];
+            let free = |(m, (corners, weights)): (MatterId, ([u32; 3], [f64; 3]))| {
+                let masses = stage.model.matters[m.index()].masses();
+                let is_free = |n: u32| masses.lock(n as usize) != Lock::Fixed;
+                can_move(corners.into_iter().zip(weights).map(|(n, w)| (is_free(n), w)))
+            };
+            let can_give_way = sides.into_iter().zip(folded.bears).any(free);
+            if !can_give_way || sides.into_iter().any(frozen) {
+                continue;
+            }
+            if let Ok(i) = warm.binary_search_by(|w| w.key.cmp(&folded.key)) {
+                let growth = solve::growth(warm[i].h, sub.h);
+                contact.impulse = warm[i].impulse * growth;
+            }
+            keys.push(folded.key);
+            contacts.push(contact);
+        }
     }
 
     /// Bodies that elements pull at drift by their new velocity: by the mean of old and new they would swing up.
@@ -1142,6 +1202,9 @@ impl Group {
             for contact in &mut collisions.list {
                 (contact.impulse, contact.relief) = (DVec3::ZERO, DVec3::ZERO);
             }
+        }
+        if let Some(folding) = &mut self.folding {
+            folding.forget();
         }
         if !self.fallen.contains(&m) {
             self.fallen.push(m);

@@ -130,6 +130,10 @@ pub struct Search {
     pub body_pairs: u32,
     /// Contacts in the last substep.
     pub contacts: u32,
+    /// Pairs of triangles of tissues that touch themselves or each other, looked at closely.
+    pub fold_pairs: u32,
+    /// Places where they are within their thickness, or about to be.
+    pub folds: u32,
 }
 
 /// What goes on inside. Only what was asked for is filled; its memory is used again.

@@ -231,6 +231,7 @@ fn still(material: &MaterialSpec) -> MaterialSpec {
     MaterialSpec {
         bears: 0.0,
         friction: None,
+        contact_thickness: None,
         gravity: false,
         source: None,
         ..material.clone()
