@@ -195,6 +195,8 @@ pub struct Group {
     /// their speed: what is pressed against something fixed is all the faster the shorter the substeps are, and would never be looked at
     /// often enough.
     approach: f64,
+    /// How far nodes of each skin moved since the last step, m.
+    moved: Vec<f64>,
     poses: Vec<[Pose; PARTS]>,
     solver: Solver,
     stages: Stages,
@@ -284,6 +286,7 @@ impl Group {
             capsules: Vec::new(),
             ahead: Vec::new(),
             approach: 0.0,
+            moved: Vec::new(),
             poses: Vec::new(),
             solver: Solver::default(),
             stages: Stages::default(),
@@ -375,9 +378,7 @@ impl Group {
         for skin in &self.skins {
             let from = boxes.len();
             skin.patch.see_boxes(|level, bounds, is_near| {
-                if level == 0 {
-                    boxes.push(BoxInsight::new(bounds, is_near));
-                }
+                boxes.push(BoxInsight::new(bounds, is_near, level as u32));
             });
             search.boxes += (boxes.len() - from) as u32;
             search.pairs += skin.patch.pairs() as u32;
@@ -390,7 +391,7 @@ impl Group {
         if let Some(collisions) = &self.collisions {
             let (bounds, pairs) = collisions.search();
             let from = boxes.len();
-            boxes.extend(bounds.iter().map(|b| BoxInsight::new(b, false)));
+            boxes.extend(bounds.iter().map(|b| BoxInsight::new(b, false, 0)));
             for i in pairs.iter().flat_map(|p| [p.a, p.b]) {
                 boxes[from + i as usize].is_near = true;
             }
@@ -471,13 +472,22 @@ impl Group {
         for probe in &mut self.probes.list {
             probe.margin = probe.margin.max(reach);
         }
-        let first = self.nodes.len() - self.members.len();
+        let nodes = &self.nodes;
+        let share = |m: MatterId| &nodes[stage.slot[m.index()] as usize];
+        self.moved.clear();
         for skin in &mut self.skins {
-            let slot = stage.slot[skin.matter.index()] as usize;
-            debug_assert!(slot >= first);
-            let nodes = &self.nodes[slot];
-            let moved = skin.patch.follow(&nodes.position);
-            let near = skin.patch.gather(&self.probes.list, &nodes.position, moved);
+            self.moved
+                .push(skin.patch.follow(&share(skin.matter).position));
+        }
+        let surfaces = self.skins.iter().zip(&self.moved);
+        let surfaces = surfaces.map(|(s, moved)| (s.matter, s.patch.extent(), *moved));
+        self.probes.look(stage.model, surfaces, stage.dt);
+        for (s, (skin, moved)) in self.skins.iter_mut().zip(&self.moved).enumerate() {
+            let nodes = share(skin.matter);
+            let (list, wants) = (&self.probes.list, |p: usize| self.probes.may_touch(s, p));
+            let near = skin
+                .patch
+                .gather_some(list, wants, &nodes.position, *moved);
             if near > 0 {
                 let speeds = stage.model.tools.iter().map(|t| t.grasper.speed);
                 let fastest = speeds.fold(0.0, f64::max);
@@ -504,6 +514,7 @@ impl Group {
                 let skin = &mut self.skins[s];
                 let positions = &self.nodes[stage.slot[skin.matter.index()] as usize].position;
                 let moved = skin.patch.follow(positions);
+                // Put elsewhere, it may be near to others.
                 skin.patch.gather(&self.probes.list, positions, moved);
             }
         }

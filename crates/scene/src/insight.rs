@@ -107,13 +107,19 @@ pub struct BoxInsight {
     pub high: DVec3,
     /// True if something that may touch came near enough to look inside.
     pub is_near: bool,
+    /// How many levels of boxes are inside it.
+    pub level: u32,
 }
 
 impl BoxInsight {
     /// Of a box.
-    pub fn new(bounds: &Bounds, is_near: bool) -> Self {
-        let (low, high) = (bounds.low, bounds.high);
-        Self { low, high, is_near }
+    pub fn new(bounds: &Bounds, is_near: bool, level: u32) -> Self {
+        Self {
+            low: bounds.low,
+            high: bounds.high,
+            is_near,
+            level,
+        }
     }
 }
 

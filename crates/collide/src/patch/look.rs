@@ -119,6 +119,17 @@ impl Patch {
     ///
     /// The tree is asked only when a probe and the surface have used up the room of the last look; what is near does not depend on when that was.
     pub fn gather(&mut self, probes: &[Probe], positions: &[DVec3], moved: f64) -> usize {
+        self.gather_some(probes, |_| true, positions, moved)
+    }
+
+    /// [`gather`](Self::gather) for those probes only that somebody `wants`; others touch nothing.
+    pub fn gather_some(
+        &mut self,
+        probes: &[Probe],
+        wants: impl Fn(usize) -> bool,
+        positions: &[DVec3],
+        moved: f64,
+    ) -> usize {
         self.near.clear();
         self.near_corners.clear();
         self.broken = None;
@@ -139,7 +150,7 @@ impl Patch {
                 self.looks.forget();
             }
         }
-        self.look(probes, positions);
+        self.look(probes, &wants, positions);
         let Self {
             looks,
             broken,
@@ -178,7 +189,7 @@ impl Patch {
     }
 
     /// Has those probes look that have to.
-    fn look(&mut self, probes: &[Probe], positions: &[DVec3]) {
+    fn look(&mut self, probes: &[Probe], wants: &impl Fn(usize) -> bool, positions: &[DVec3]) {
         let Self {
             looks,
             tree: Some(tree),
@@ -194,9 +205,12 @@ impl Patch {
         }
         let travel = looks.travel;
         let mut all = true;
-        for (look, probe) in looks.list.iter_mut().zip(probes) {
+        for (c, (look, probe)) in looks.list.iter_mut().zip(probes).enumerate() {
             look.asked += 1;
-            all &= look.used(probe, travel) <= look.room;
+            all &= match wants(c) {
+                true => look.used(probe, travel) <= look.room,
+                false => matches!(look.sought, Sought::Nothing),
+            };
         }
         if all {
             return;
@@ -205,9 +219,16 @@ impl Patch {
         looks.found.clear();
         let place = |n: u32| positions.get(n as usize).copied().unwrap_or(DVec3::NAN);
         let mut from = 0;
-        for (look, probe) in looks.list.iter_mut().zip(probes) {
+        for (c, (look, probe)) in looks.list.iter_mut().zip(probes).enumerate() {
             let old = from..look.end;
             from = look.end;
+            if !wants(c) {
+                *look = Look {
+                    end: looks.found.len(),
+                    ..Look::NONE
+                };
+                continue;
+            }
             let used = look.used(probe, travel);
             if used <= look.room {
                 looks.found.extend_from_slice(&looks.before[old]);

@@ -91,6 +91,8 @@ pub struct Patch {
     broken: Option<u32>,
     /// Where the nodes were when they were last looked at, for [`follow`](Patch::follow).
     followed: Vec<DVec3>,
+    /// A box around them then.
+    extent: Option<Bounds>,
     looks: Looks,
     /// Probe and triangle of each pair that is near in this step, and the corners of the triangle beside it.
     near: Vec<(u32, u32)>,
@@ -183,20 +185,36 @@ impl Patch {
     /// How far any node has moved since this was last asked, m: what [`gather`](Self::gather) wants to know. Infinite at first. For those who
     /// do not know it anyway; it looks at every node.
     pub fn follow(&mut self, positions: &[DVec3]) -> f64 {
-        if self.followed.len() != positions.len() {
+        let known = self.followed.len() == positions.len();
+        if !known {
             self.followed.clear();
             self.followed.extend_from_slice(positions);
-            return f64::INFINITY;
         }
         let mut far = 0.0_f64;
         let mut finite = true;
+        let mut extent = Bounds::EMPTY;
         for (before, now) in self.followed.iter_mut().zip(positions) {
             let way = before.distance_squared(*now);
             finite &= way.is_finite();
             far = far.max(way);
             *before = *now;
+            extent.low = extent.low.min(*now);
+            extent.high = extent.high.max(*now);
         }
-        if finite { far.sqrt() } else { f64::INFINITY }
+        self.extent = finite.then_some(extent);
+        if known && finite {
+            far.sqrt()
+        } else {
+            f64::INFINITY
+        }
+    }
+
+    /// A box around all nodes where they were when last [followed](Self::follow), m; around everything if that is not known.
+    pub fn extent(&self) -> Bounds {
+        self.extent.unwrap_or(Bounds {
+            low: DVec3::NEG_INFINITY,
+            high: DVec3::INFINITY,
+        })
     }
 
     /// A triangle with a corner that is no number, if the last [`gather`](Self::gather) met one. It touches nothing; whoever moves it has to

@@ -106,7 +106,7 @@ pub(super) fn moving(corners: [DVec3; 3], ways: [DVec3; 3]) -> [Moving; 3] {
 
 impl Probe {
     /// The box around all it may touch.
-    pub(super) fn bounds(&self) -> Bounds {
+    pub fn bounds(&self) -> Bounds {
         match &self.hull {
             Hull::Capsule(capsule) => capsule.bounds().grown(self.margin),
             Hull::Below(..) => Bounds {
