@@ -5,11 +5,12 @@ use crate::{
     build::{Model, membrane::list_triangles},
     command::Command,
     event::Happening,
+    folds::Folding,
     group::Group,
 };
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
-use trocar_collide::{Patch, closest};
+use trocar_collide::closest;
 use trocar_dynamics::{Anchor, Local, MatterId, Nodes};
 use trocar_math::Pose;
 use trocar_mesh::sheet::{NodeStep, Sheet, TriangleId};
@@ -213,6 +214,30 @@ impl Simulation {
                 .and_then(|mut now| follow(&mut now).then_some(now));
         }
         rest_again(membrane, start);
+        self.follow_surfaces(matter);
+    }
+
+    /// What touches a membrane, and what it touches, follows its last tear: a probe stays on the side it came from, of what is still there and of
+    /// what it became.
+    fn follow_surfaces(&mut self, matter: MatterId) {
+        let Some(membrane) = self.model.membrane(matter) else {
+            return;
+        };
+        let positions = &self.state.nodes[matter.index()].position;
+        self.torn.read(membrane.event(), membrane.sheet());
+        for group in &mut self.groups {
+            for skin in group.skins.iter_mut().filter(|s| s.matter == matter) {
+                // What a sheet says of itself is never refused.
+                if self.torn.patch(&mut skin.patch, positions).is_err()
+                    && let Ok(patch) = self.model.patch(matter)
+                {
+                    skin.patch = patch;
+                }
+            }
+            if let Some(folding) = &mut group.folding {
+                folding.follow(&self.model, (matter, membrane), &self.torn, positions);
+            }
+        }
     }
 
     fn tell_tear(&mut self, k: usize, growth: Growth) {
@@ -241,52 +266,36 @@ impl Simulation {
             self.model.matters[m] = Box::new(membrane);
             self.tears[k] = tears;
             self.take_over(k, moved);
+            let matter = self.model.films[k].matter;
+            for skin in self.groups.iter_mut().flat_map(|g| &mut g.skins) {
+                // The corners of a sheet are its nodes, so that it always is one.
+                if let (true, Ok(patch)) = (skin.matter == matter, self.model.patch(matter)) {
+                    skin.patch = patch;
+                }
+            }
+        }
+        for group in &mut self.groups {
+            group.folding = Folding::new(&self.model, |m| group.members.contains(&m));
         }
         self.followers = followers;
         self.place_grounds(self.state.time);
     }
 
-    /// What is made of a membrane's triangles is made anew: the list of them, what instruments touch, how long substeps may be. `moved` if
-    /// nodes lie elsewhere at rest.
+    /// What is made of a membrane's triangles is made anew: the list of them, how long substeps may be. `moved` if nodes lie elsewhere at rest.
     pub(crate) fn take_over(&mut self, k: usize, moved: bool) {
         let model = &mut self.model;
-        let film = &mut model.films[k];
+        let film = &model.films[k];
         let any: &dyn std::any::Any = &*model.matters[film.matter.index()];
         let Some(membrane) = any.downcast_ref::<Membrane>() else {
             return;
         };
-        let before = std::mem::take(&mut film.places);
         let tissue = &mut model.tissues[film.tissue];
         let shown = std::mem::take(&mut tissue.triangles);
-        list_triangles(membrane.sheet(), &mut tissue.triangles, &mut film.places);
+        list_triangles(membrane.sheet(), &mut tissue.triangles);
         if moved || shown != tissue.triangles {
             tissue.edits += 1;
         }
         tissue.elements = membrane.sheet().edge_count() + membrane.bending_springs();
-        let (triangles, places) = (&tissue.triangles, &film.places);
-        let nodes = membrane.sheet().node_slots();
-        let matter = film.matter;
-        for group in self
-            .groups
-            .iter_mut()
-            .filter(|g| g.members.contains(&matter))
-        {
-            for skin in group.skins.iter_mut().filter(|s| s.matter == matter) {
-                // A probe stays on the side it came from, of every triangle that is still there.
-                let sides = skin.patch.sides().iter().filter_map(|(probe, t, side)| {
-                    let place = before.get(*t as usize)?;
-                    let now = places.binary_search(place).ok()?;
-                    Some((*probe, now as u32, *side))
-                });
-                let mut sides: Vec<_> = sides.collect();
-                sides.sort_unstable();
-                // The corners of a sheet are its nodes, so that it always is one.
-                if let Ok(patch) = Patch::new(triangles.clone(), nodes) {
-                    skin.patch = patch;
-                    skin.patch.set_sides(&sides);
-                }
-            }
-        }
         self.note_film_steps();
         self.mark_held();
     }

@@ -1,6 +1,7 @@
 //! Matter that is connected: what is stepped together, on one thread.
 
 mod bodies;
+mod fold;
 mod force;
 mod impulse;
 mod led;
@@ -15,6 +16,7 @@ pub use skin::Skin;
 use crate::{
     build::{Model, Timetable, substeps},
     collisions::Collisions,
+    folds::Folding,
     probes::{Key, Probes, WATCH, Warm},
     report::{Clock, Stage as Lap},
 };
@@ -130,6 +132,8 @@ pub struct Group {
     pub warm: Vec<Warm>,
     /// What may touch its surfaces.
     pub probes: Probes,
+    /// Its tissues that touch themselves and each other.
+    pub folding: Option<Folding>,
     /// Drives whose target changes: which joint, and how.
     timetables: Vec<(usize, Timetable)>,
     hypers: Vec<Hyper>,
@@ -150,6 +154,8 @@ pub struct Group {
     /// their speed: what is pressed against something fixed is all the faster the shorter the substeps are, and would never be looked at
     /// often enough.
     approach: f64,
+    /// How far nodes of each skin moved since the last step, m.
+    moved: Vec<f64>,
     poses: Vec<[Pose; PARTS]>,
     solver: Solver,
     stages: Stages,
@@ -181,10 +187,9 @@ impl Group {
             .iter()
             .filter(|t| within(t.matter))
             .map(|t| {
-                let nodes = model.matters[t.matter.index()].masses().len();
                 Ok(Skin {
                     matter: t.matter,
-                    patch: Patch::new(model.touchable(t), nodes)?,
+                    patch: model.patch(t.matter)?,
                     friction: t.friction,
                     held: Vec::new(),
                 })
@@ -232,6 +237,7 @@ impl Group {
             nodes,
             warm: Vec::new(),
             probes: Probes::new(model, model.bodies.is_some_and(within), PARTS),
+            folding: Folding::new(model, within),
             timetables,
             contacts: Vec::new(),
             keys: Vec::new(),
@@ -239,6 +245,7 @@ impl Group {
             capsules: Vec::new(),
             ahead: Vec::new(),
             approach: 0.0,
+            moved: Vec::new(),
             poses: Vec::new(),
             solver: Solver::default(),
             stages: Stages::default(),

@@ -83,6 +83,9 @@ impl Simulation {
                 hash.number(warm.h);
                 hash.vectors(&[warm.rub]);
             }
+            if let Some(folding) = &group.folding {
+                folding.see(|bits| hash.count(bits));
+            }
             for (capsule, triangle, side) in group.skins.iter().flat_map(|s| s.patch.sides()) {
                 hash.count(u64::from(*capsule) << 32 | u64::from(*triangle));
                 hash.number(f64::from(*side));

@@ -11,6 +11,7 @@ pub mod energy;
 pub mod event;
 pub mod file;
 mod films;
+mod folds;
 pub mod group;
 mod hash;
 pub mod insight;

@@ -12,7 +12,7 @@ use crate::{
 };
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
-use trocar_collide::tree::TreeError;
+use trocar_collide::{torn::Torn, tree::TreeError};
 use trocar_dynamics::{Anchor, Budget, Crew, Joint, Local, Matter, MatterId, Nodes, Pull, State};
 use trocar_math::Pose;
 use trocar_soft::{Net, NodeFlags, global::Sight};
@@ -108,6 +108,8 @@ pub struct Simulation {
     pub(crate) lasting: Vec<Anchor>,
     /// How often each membrane has torn.
     pub(crate) tears: Vec<u64>,
+    /// Memory for what a tear means to surfaces.
+    pub(crate) torn: Torn,
     motions: Vec<Motion>,
     pub(crate) grips: Vec<Grip>,
     forces: Vec<DVec3>,
@@ -148,6 +150,7 @@ impl Simulation {
             followers: Vec::new(),
             lasting: Vec::new(),
             tears: Vec::new(),
+            torn: Torn::default(),
             motions: Vec::new(),
             grips: Vec::new(),
             forces: vec![DVec3::ZERO; model.tools.len()],

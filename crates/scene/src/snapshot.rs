@@ -4,6 +4,7 @@ use crate::{
     Simulation,
     collisions::{Given, Rest},
     films::Follower,
+    folds::{FoldRecord, Folding, are_folds},
     probes::Warm,
 };
 use glam::DVec3;
@@ -14,7 +15,7 @@ use trocar_dynamics::{Anchor, Local, MatterId, Nodes, State, TieKind, joint::Mem
 use trocar_soft::membrane::{Membrane, MembraneRecord};
 use trocar_tools::{EndoscopeHandle, Grip, Handle, grasper::PARTS, grip::Hold};
 
-const MAGIC: &[u8; 8] = b"TROCSNP8";
+const MAGIC: &[u8; 8] = b"TROCSNP9";
 
 /// No grip bears more than this, N.
 const MAX_FORCE: f64 = 1e6;
@@ -56,6 +57,8 @@ struct GroupPart {
     pressed: Vec<Given>,
     /// How its bodies rest.
     rest: Vec<Rest>,
+    /// Where its tissues touch themselves and each other, and the number of the next such contact.
+    folds: Option<(Vec<FoldRecord>, u64)>,
     /// Ends of its ties, if the scene has membranes: tears move them.
     feet: Vec<(Anchor, Anchor)>,
 }
@@ -102,6 +105,7 @@ impl Simulation {
                     warm: g.warm.clone(),
                     pressed: g.collisions.as_ref().map_or(vec![], |c| c.warm.clone()),
                     rest: g.collisions.as_ref().map_or(vec![], |c| c.rest.clone()),
+                    folds: g.folding.as_ref().map(Folding::memory),
                     feet: match films.is_empty() {
                         true => Vec::new(),
                         false => g.ties[..g.scene_ties].iter().map(|t| (t.a, t.b)).collect(),
@@ -171,6 +175,9 @@ impl Simulation {
             group.warm = part.warm;
             for (skin, sides) in group.skins.iter_mut().zip(part.sides) {
                 skin.patch.set_sides(&sides);
+            }
+            if let (Some(folding), Some(folds)) = (&mut group.folding, &part.folds) {
+                folding.remember(folds);
             }
             if let Some(collisions) = &mut group.collisions {
                 collisions.warm = part.pressed;
@@ -283,12 +290,14 @@ impl Simulation {
                     && part.sides.len() == g.skins.len()
                     && g.skins.iter().zip(&part.sides).all(|(skin, sides)| {
                         let triangles = match film(skin.matter) {
-                            Some(membrane) => membrane.sheet().triangle_count(),
+                            Some(membrane) => membrane.sheet().triangle_slots(),
                             None => skin.patch.triangle_slots(),
                         };
                         let last = (g.probes.len(), triangles);
                         are_sides(sides, last)
                     })
+                    && part.folds.is_some() == g.folding.is_some()
+                    && part.folds.iter().all(are_folds)
                     && match &g.collisions {
                         None => part.pressed.is_empty() && part.rest.is_empty(),
                         Some(c) => c.can_take(&part.pressed, &part.rest, MAX_IMPULSE),

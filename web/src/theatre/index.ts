@@ -43,6 +43,8 @@ export class Theatre {
   private finished: Extract<ServerMessage, { type: "finished" }> | null = null;
   private frame: Frame | null = null;
   private views = NO_VIEWS;
+  /** Which level of boxes is drawn; 0 is the finest. */
+  private level = 0;
   private search: Search | null = null;
   private fresh = false;
   private moved = true;
@@ -147,6 +149,11 @@ export class Theatre {
     this.views = { ...views };
     this.reveal(null);
     this.link?.command({ type: "watch", ...views });
+  }
+
+  /** Which level of the trees of boxes is drawn: 0 is the finest. */
+  lookAtLevel(level: number): void {
+    this.level = level;
   }
 
   /** Scenes without an endoscope are always seen by the free camera. */
@@ -279,7 +286,7 @@ export class Theatre {
 
   private reveal(insight: Insight | null): void {
     this.search = insight?.search ?? null;
-    this.view?.reveal(insight, this.views);
+    this.view?.reveal(insight, this.views, this.level);
     this.moved = true;
   }
 

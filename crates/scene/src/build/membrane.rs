@@ -47,8 +47,6 @@ pub struct Film {
     pub slits: Vec<[DVec3; 2]>,
     /// As the scene has it.
     pub(crate) whole: Membrane,
-    /// Place in the sheet of each triangle of the tissue.
-    pub(crate) places: Vec<u32>,
 }
 
 /// A curve that is drawn on a membrane where it lies at rest, along which it is to be torn.
@@ -177,7 +175,7 @@ impl Model {
             let elements = whole.sheet().edge_count() + whole.bending_springs();
             let tissue = self.tissues.len();
             let matter = self.add(&spec.name, Box::new(whole.clone()), start);
-            let mut film = Film {
+            let film = Film {
                 tissue,
                 matter,
                 ground,
@@ -185,10 +183,8 @@ impl Model {
                 path,
                 slits: built.slits,
                 whole,
-                places: Vec::new(),
             };
-            let mut triangles = Vec::new();
-            list_triangles(film.whole.sheet(), &mut triangles, &mut film.places);
+            let triangles = numbered(film.whole.sheet()).map(|(_, t)| t).collect();
             self.tissues.push(Tissue {
                 name: spec.name.clone(),
                 matter,
@@ -197,6 +193,7 @@ impl Model {
                 source: spec.source.clone(),
                 bears: spec.bears,
                 friction: spec.friction,
+                contact_thickness: spec.contact_thickness,
                 first: 0,
                 centres: Vec::new(),
                 triangles,
@@ -234,7 +231,7 @@ impl Model {
         let tissue = &mut self.tissues[film.tissue];
         let rest = film.whole.rest();
         let shown = std::mem::take(&mut tissue.triangles);
-        list_triangles(film.whole.sheet(), &mut tissue.triangles, &mut film.places);
+        list_triangles(film.whole.sheet(), &mut tissue.triangles);
         if shown != tissue.triangles || self.start[m].position != rest.position {
             // Never the same number for another surface: whoever looks on compares numbers.
             tissue.edits += 1;
@@ -244,14 +241,16 @@ impl Model {
     }
 }
 
-/// The triangles of a sheet, and the place of each.
-pub(crate) fn list_triangles(sheet: &Sheet, triangles: &mut Vec<[u32; 3]>, places: &mut Vec<u32>) {
+/// The corners of a sheet's triangles.
+pub(crate) fn list_triangles(sheet: &Sheet, triangles: &mut Vec<[u32; 3]>) {
     triangles.clear();
-    places.clear();
-    for triangle in sheet.triangles() {
-        triangles.push(sheet.corners(triangle).map(|n| n.slot() as u32));
-        places.push(triangle.slot() as u32);
-    }
+    triangles.extend(numbered(sheet).map(|(_, corners)| corners));
+}
+
+/// The triangles of a sheet, by number, and their corners.
+pub(crate) fn numbered(sheet: &Sheet) -> impl Iterator<Item = (u32, [u32; 3])> {
+    let corners = |t| sheet.corners(t).map(|n| n.slot() as u32);
+    sheet.triangles().map(move |t| (t.slot() as u32, corners(t)))
 }
 
 fn checker<'a>(item: &Item<'a, MembraneTissue>) -> Checker<'a> {
@@ -288,6 +287,9 @@ fn build(
     }
     if let Some(friction) = spec.friction {
         check.friction(friction, &["friction".into()])?;
+    }
+    if let Some(thickness) = spec.contact_thickness {
+        check.thickness(thickness, &["contact_thickness".into()])?;
     }
     let (mut surface, shape) = surface(scene, check, spec)?;
     check.points(&[spec.position], "position")?;

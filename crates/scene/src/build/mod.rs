@@ -26,7 +26,7 @@ use crate::{
 };
 use glam::{DQuat, DVec3};
 use std::collections::BTreeMap;
-use trocar_collide::rigid::Shape;
+use trocar_collide::{Patch, rigid::Shape, tree::TreeError};
 use trocar_dynamics::{
     Anchor, Joint, Kinematic, Local, Matter, MatterId, Method, Nodes, Tie, Turning,
 };
@@ -62,6 +62,8 @@ pub struct Tissue {
     pub bears: f64,
     /// Static and dynamic coefficient of friction; none if it does not say.
     pub friction: Option<[f64; 2]>,
+    /// How thick it is to itself and to others, m; none if it passes through them.
+    pub contact_thickness: Option<f64>,
     /// Index of its first surface node; central nodes come before.
     pub first: u32,
     /// Place of each central node of the file among the nodes; empty if it is the same.
@@ -463,6 +465,7 @@ impl Model {
                 source: draft.source,
                 bears: draft.bears,
                 friction: draft.friction,
+                contact_thickness: draft.contact_thickness,
                 first: draft.parts.frames.len() as u32,
                 triangles,
                 edits: 0,
@@ -482,15 +485,25 @@ impl Model {
     }
 
     /// Triangles of a tissue that instruments and bodies touch: those without a node that they pass through.
-    pub(crate) fn touchable(&self, tissue: &Tissue) -> Vec<[u32; 3]> {
+    pub(crate) fn touchable(&self, tissue: &Tissue) -> impl Iterator<Item = [u32; 3]> {
         let net = self.net(tissue.matter);
-        let passes =
-            |n: &u32| net.is_some_and(|net| net.flags(*n as usize).has(NodeFlags::NOT_INTERACTIVE));
-        let triangles = tissue.triangles.iter();
-        triangles
-            .filter(|t| !t.iter().any(passes))
-            .copied()
-            .collect()
+        let passes = move |n: &u32| {
+            net.is_some_and(|net| net.flags(*n as usize).has(NodeFlags::NOT_INTERACTIVE))
+        };
+        let triangles = tissue.triangles.iter().copied();
+        triangles.filter(move |t| !t.iter().any(passes))
+    }
+
+    /// The surface of a tissue, as instruments and bodies meet it. Triangles of membranes have the numbers that their sheets give them, which last
+    /// through tears.
+    pub(crate) fn patch(&self, matter: MatterId) -> Result<Patch, TreeError> {
+        let nodes = self.matters[matter.index()].masses().len();
+        if let Some(membrane) = self.membrane(matter) {
+            return Patch::over(membrane::numbered(membrane.sheet()), nodes);
+        }
+        let tissue = self.tissues.iter().find(|t| t.matter == matter);
+        let triangles = tissue.into_iter().flat_map(|t| self.touchable(t));
+        Patch::new(triangles.collect(), nodes)
     }
 
     /// The net of a matter, if it is one.

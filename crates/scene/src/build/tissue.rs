@@ -40,6 +40,7 @@ pub struct Draft<'a> {
     pub source: Option<String>,
     pub bears: f64,
     pub friction: Option<[f64; 2]>,
+    pub contact_thickness: Option<f64>,
     /// Rings, or rows of a sheet: nodes in each, and how many there are.
     around: usize,
     rings: usize,
@@ -139,6 +140,7 @@ impl<'a> Draft<'a> {
             source: common.material.source.clone(),
             bears: common.material.bears,
             friction: common.material.friction,
+            contact_thickness: common.material.contact_thickness,
             around: 0,
             rings: 0,
             selected: common.fixed,
@@ -619,6 +621,9 @@ pub(super) fn material(check: &Checker<'_>, spec: &MaterialSpec) -> Result<Mater
     }
     if let Some(friction) = spec.friction {
         check.friction(friction, &at("friction"))?;
+    }
+    if let Some(thickness) = spec.contact_thickness {
+        check.thickness(thickness, &at("contact_thickness"))?;
     }
     let constants = [
         ("damping", spec.damping),

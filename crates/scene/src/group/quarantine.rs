@@ -35,6 +35,9 @@ impl Group {
                 (contact.impulse, contact.relief) = (DVec3::ZERO, DVec3::ZERO);
             }
         }
+        if let Some(folding) = &mut self.folding {
+            folding.forget();
+        }
         if !self.fallen.contains(&m) {
             self.fallen.push(m);
         }

@@ -48,17 +48,20 @@ impl Group {
         for skin in &self.skins {
             let from = boxes.len();
             skin.patch.see_boxes(|level, bounds, is_near| {
-                if level == 0 {
-                    boxes.push(BoxInsight::new(bounds, is_near));
-                }
+                boxes.push(BoxInsight::new(bounds, is_near, level as u32));
             });
             search.boxes += (boxes.len() - from) as u32;
             search.pairs += skin.patch.pairs() as u32;
         }
+        if let Some(folding) = &self.folding {
+            let [pairs, folds] = folding.counts();
+            search.fold_pairs += pairs as u32;
+            search.folds += folds as u32;
+        }
         if let Some(collisions) = &self.collisions {
             let (bounds, pairs) = collisions.search();
             let from = boxes.len();
-            boxes.extend(bounds.iter().map(|b| BoxInsight::new(b, false)));
+            boxes.extend(bounds.iter().map(|b| BoxInsight::new(b, false, 0)));
             for i in pairs.iter().flat_map(|p| [p.a, p.b]) {
                 boxes[from + i as usize].is_near = true;
             }

@@ -64,13 +64,22 @@ impl Group {
         for probe in &mut self.probes.list {
             probe.margin = probe.margin.max(reach);
         }
-        let first = self.nodes.len() - self.members.len();
+        let nodes = &self.nodes;
+        let share = |m: MatterId| &nodes[stage.slot[m.index()] as usize];
+        self.moved.clear();
         for skin in &mut self.skins {
-            let slot = stage.slot[skin.matter.index()] as usize;
-            debug_assert!(slot >= first);
-            let nodes = &self.nodes[slot];
-            let moved = skin.patch.follow(&nodes.position);
-            let near = skin.patch.gather(&self.probes.list, &nodes.position, moved);
+            self.moved
+                .push(skin.patch.follow(&share(skin.matter).position));
+        }
+        let surfaces = self.skins.iter().zip(&self.moved);
+        let surfaces = surfaces.map(|(s, moved)| (s.matter, s.patch.extent(), *moved));
+        self.probes.look(stage.model, surfaces, stage.dt);
+        for (s, (skin, moved)) in self.skins.iter_mut().zip(&self.moved).enumerate() {
+            let nodes = share(skin.matter);
+            let (list, wants) = (&self.probes.list, |p: usize| self.probes.may_touch(s, p));
+            let near = skin
+                .patch
+                .gather_some(list, wants, &nodes.position, *moved);
             if near > 0 {
                 let speeds = stage.model.tools.iter().map(|t| t.grasper.speed);
                 let fastest = speeds.fold(0.0, f64::max);
@@ -97,6 +106,7 @@ impl Group {
                 let skin = &mut self.skins[s];
                 let positions = &self.nodes[stage.slot[skin.matter.index()] as usize].position;
                 let moved = skin.patch.follow(positions);
+                // Put elsewhere, it may be near to others.
                 skin.patch.gather(&self.probes.list, positions, moved);
             }
         }
@@ -133,6 +143,9 @@ impl Group {
             share,
             sub.h,
         );
+        if let Some(folding) = &mut self.folding {
+            folding.find(stage.model, share, sub.h, stage.crew);
+        }
         for skin in &mut self.skins {
             // What is frozen can't give way, so no force could be right.
             let frozen = |(m, bad): (&MatterId, &u32)| *m == skin.matter && *bad >= PATIENCE;
@@ -223,6 +236,7 @@ impl Group {
                 self.contacts.push(contact);
             }
         }
+        self.add_folds(stage, sub);
         self.stir_bodies(stage);
     }
 }
