@@ -5,9 +5,11 @@ mod order;
 use crate::{
     build::{Model, Timetable, substeps},
     collisions::Collisions,
+    file::InstrumentKind,
     insight::{BoxInsight, Insight},
     probes::{Key, Place, Probes, WATCH, Warm},
     report::{Clock, Stage as Lap},
+    works::Work,
 };
 use glam::DVec3;
 use trocar_collide::{Capsule, Patch, Touch, tree::TreeError};
@@ -83,7 +85,7 @@ impl Motion {
 pub struct Sub {
     /// Where it begins and ends, as fractions of the step.
     from: f64,
-    to: f64,
+    pub(crate) to: f64,
     /// Its length, s.
     pub h: f64,
     /// How often it was halved.
@@ -172,6 +174,8 @@ pub struct Group {
     pub warm: Vec<Warm>,
     /// What may touch its surfaces.
     pub probes: Probes,
+    /// What needles and forceps do to its membranes.
+    pub works: Vec<Work>,
     /// Drives whose target changes: which joint, and how.
     timetables: Vec<(usize, Timetable)>,
     hypers: Vec<Hyper>,
@@ -180,7 +184,7 @@ pub struct Group {
     /// The longest substep that its membranes bear as they are now, s.
     films: f64,
     /// Shares of state: those of prescribed matter first, then the members', lent for the step.
-    nodes: Vec<Nodes>,
+    pub(crate) nodes: Vec<Nodes>,
     contacts: Vec<Contact>,
     keys: Vec<Key>,
     touches: Vec<Touch>,
@@ -274,6 +278,7 @@ impl Group {
             nodes,
             warm: Vec::new(),
             probes: Probes::new(model, model.bodies.is_some_and(within), PARTS),
+            works: model.works(&connected.members),
             timetables,
             contacts: Vec::new(),
             keys: Vec::new(),
@@ -331,7 +336,7 @@ impl Group {
 
     /// Number of contacts in the last substep.
     pub fn contacts(&self) -> usize {
-        self.contacts.len() + self.body_contacts().len()
+        self.contacts.len() + self.body_contacts().len() + self.touched_by_needles()
     }
 
     /// Contacts of bodies in the last substep.
@@ -428,6 +433,8 @@ impl Group {
         let radii = self.capsules.iter().map(|c| c.radius);
         let least = radii.fold(WATCH, f64::min).max(LEAST_LOOK);
         let looks = trocar_math::real::ceil(self.approach / least) as u32;
+        let needles = self.works.iter().map(|w| w.substeps).fold(1, u32::max);
+        let looks = looks.max(needles);
         self.wanted = substeps(stage.dt, bound.min(self.films)).max(looks);
         self.wanted.min(crate::build::MAX_SUBSTEPS)
     }
@@ -484,6 +491,7 @@ impl Group {
             }
         }
         self.mend_skins(stage);
+        self.begin_works(stage);
     }
 
     /// Puts tissues back whose nodes are no numbers where something could touch them, before they are looked at in substeps.
@@ -639,6 +647,15 @@ impl Group {
                     let carries = |held: &(usize, u32)| part > 0 || touch.nodes.contains(&held.1);
                     if skin.held.iter().filter(of_tool).any(carries) {
                         continue;
+                    }
+                    // Of a membrane a needle's tip is a matter of forces, and closing blades are to cut it, not to push it away.
+                    if part > 0 && stage.model.membrane(skin.matter).is_some() {
+                        let moves = &stage.motions[tool];
+                        match stage.model.tools[tool].kind {
+                            InstrumentKind::Needle => continue,
+                            InstrumentKind::Scissors if moves.to.jaw < moves.from.jaw => continue,
+                            _ => {}
+                        }
                     }
                 }
                 if self.probes.is_apart(stage.model, touch.probe, skin.matter) {
@@ -921,6 +938,7 @@ impl Group {
         let copy = |nodes: &mut [Nodes]| hypers.iter().for_each(|h| h.copy(of, nodes, slot));
         self.stages
             .gather(&masses, &mut self.nodes, sub.h, evaluate, copy);
+        self.act_works(stage, sub);
         for m in &self.members {
             stage.model.matters[m.index()]
                 .plan(&mut self.nodes[stage.slot[m.index()] as usize], sub.h);
@@ -993,9 +1011,11 @@ impl Group {
                     nodes.spin.clone_from(&kept.1);
                 }
             }
+            self.go_back_with_works();
             self.aim.wild |= outcome.wild;
             return Err(outcome.error);
         }
+        self.feel_works(stage, sub);
         worst(&mut self.aim, &outcome);
         let Self {
             lost,
@@ -1158,6 +1178,8 @@ impl Group {
             }
         }
         self.warm.retain(|w| w.key.0 != m);
+        let works = self.works.iter_mut().filter(|w| w.matter == m);
+        works.for_each(Work::forget);
     }
 
     /// True if a member has been frozen.

@@ -14,6 +14,7 @@ mod films;
 pub mod group;
 mod hash;
 pub mod insight;
+pub mod lead;
 pub mod load;
 mod pace;
 pub mod parameter;
@@ -25,6 +26,7 @@ pub mod report;
 pub mod simulation;
 pub mod snapshot;
 pub mod torn;
+pub mod works;
 
 pub use energy::Energy;
 pub use event::Event;

@@ -41,6 +41,8 @@ pub struct Film {
     pub ground: Option<u32>,
     /// How often it may tear in a step.
     pub calls: u32,
+    /// Mean length of its edges as it was built, m.
+    pub edge: f64,
     /// The curve that is drawn on it.
     pub path: Option<Path>,
     /// Ends at rest of the edges that were open from the start, m.
@@ -174,6 +176,7 @@ impl Model {
             };
             let start = built.membrane.rest();
             let whole = built.membrane;
+            let edge = built.edge;
             let elements = whole.sheet().edge_count() + whole.bending_springs();
             let tissue = self.tissues.len();
             let matter = self.add(&spec.name, Box::new(whole.clone()), start);
@@ -182,6 +185,7 @@ impl Model {
                 matter,
                 ground,
                 calls: spec.tearing.map_or(1, |t| t.calls),
+                edge,
                 path,
                 slits: built.slits,
                 whole,
@@ -204,9 +208,17 @@ impl Model {
                 elements,
                 texture: Vec::new(),
             });
+            self.expect_tools(&mut film);
             self.films.push(film);
         }
         Ok(())
+    }
+
+    /// Instruments push and hold a membrane: its substeps have to bear that.
+    fn expect_tools(&mut self, film: &mut Film) {
+        let stiffness = self.tool_stiffness(film, &film.whole);
+        film.whole.expect_tools(stiffness);
+        self.matters[film.matter.index()] = Box::new(film.whole.clone());
     }
 
     /// The node of a body of prescribed motion.
@@ -264,6 +276,7 @@ fn checker<'a>(item: &Item<'a, MembraneTissue>) -> Checker<'a> {
 
 struct Built {
     membrane: Membrane,
+    edge: f64,
     slits: Vec<[DVec3; 2]>,
 }
 
@@ -343,7 +356,11 @@ fn build(
     for n in loose {
         membrane.set_attachment(membrane.sheet().node_at(n), 0.0);
     }
-    Ok(Built { membrane, slits })
+    Ok(Built {
+        membrane,
+        edge,
+        slits,
+    })
 }
 
 /// Its surface in its own frame, and the key that says what it is.

@@ -11,11 +11,13 @@
 mod forceps;
 mod near;
 mod needle;
+mod record;
 mod scissors;
 
 pub use forceps::{Forceps, ForcepsParts};
 pub use needle::{Needle, NeedleParts, Stick};
-pub use scissors::Scissors;
+pub use record::{ForcepsRecord, NeedleRecord};
+pub use scissors::{Blades, Scissors, Stroke};
 
 use glam::DVec3;
 use trocar_math::Pose;
