@@ -2,6 +2,7 @@
 
 use crate::{
     Simulation,
+    build::Retuned,
     collisions::{Given, Rest},
     films::Follower,
     lead::Lead,
@@ -157,9 +158,12 @@ impl Simulation {
         if snapshot.scene != self.scene_hash() {
             return Err(SnapshotError::OtherScene);
         }
-        let films = self.read_films(std::mem::take(&mut snapshot.films))?;
-        self.check(&snapshot, &films)?;
         let way = self.way_to(&snapshot.parameters);
+        let tuned = self
+            .retuned(&way)
+            .map_err(|_| SnapshotError::Damaged("a membrane can't be so"))?;
+        let films = self.read_films(std::mem::take(&mut snapshot.films), &tuned)?;
+        self.check(&snapshot, &films)?;
         self.assume(&way)
             .map_err(|_| SnapshotError::Damaged("the scene can't run with its parameters"))?;
         self.resume(
@@ -205,13 +209,17 @@ impl Simulation {
     fn read_films(
         &self,
         records: Vec<(MembraneRecord, [u64; 2])>,
+        tuned: &[Retuned],
     ) -> Result<Vec<(Membrane, [u64; 2])>, SnapshotError> {
         let films = &self.model.films;
         if records.len() != films.len() {
             return Err(SnapshotError::Damaged("it does not fit the scene"));
         }
-        let read = films.iter().zip(records).map(|(film, (record, tears))| {
-            let membrane = film.whole.from_record(record);
+        let read = films.iter().zip(records).enumerate();
+        let read = read.map(|(k, (film, (record, tears)))| {
+            let tuned = tuned.iter().find(|t| t.film == k);
+            let whole = tuned.map_or(&film.whole, |t| &t.whole);
+            let membrane = whole.from_record(record);
             let membrane = membrane.map_err(|_| SnapshotError::Damaged("a membrane is none"))?;
             Ok((membrane, tears))
         });

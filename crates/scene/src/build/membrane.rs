@@ -214,6 +214,53 @@ impl Model {
         Ok(())
     }
 
+    /// What the files say of a membrane now.
+    pub(crate) fn film_spec(&self, film: usize) -> Option<&MembraneTissue> {
+        let item = items(self.plan(), |s| &s.file.membrane).nth(film)?;
+        Some(item.item)
+    }
+
+    /// A membrane with other numbers, whole and as it is now; the reason why not, if it can't be.
+    pub(crate) fn retune(&self, film: usize, spec: MembraneTissue) -> Result<Retuned, String> {
+        let item = items(self.plan(), |s| &s.file.membrane).nth(film);
+        let item = item.ok_or("there is no such membrane")?;
+        let built = build(self.plan(), &checker(&item), &spec, self.step).map_err(|e| e.problem)?;
+        let mut whole = built.membrane;
+        let before = &self.films[film];
+        whole.expect_tools(self.tool_stiffness(before, &whole));
+        let now = self.membrane(before.matter).unwrap_or(&before.whole);
+        let now = whole
+            .from_record(now.record().retuned(before.whole.material(), whole.material()))
+            .map_err(|e| e.to_string())?;
+        let step = [&whole, &now].map(|m| 0.9 * trocar_dynamics::Matter::stable_step(m));
+        let substeps = super::substeps(self.step, step[0].min(step[1]));
+        if substeps > super::MAX_SUBSTEPS {
+            return Err(format!("it would need {substeps} substeps in every step"));
+        }
+        Ok(Retuned {
+            film,
+            spec,
+            whole,
+            now,
+        })
+    }
+
+    /// Takes over a membrane with other numbers; which matter it is.
+    pub(crate) fn take_retuned(&mut self, new: Retuned) -> MatterId {
+        let film = &mut self.films[new.film];
+        film.calls = new.spec.tearing.map_or(1, |t| t.calls);
+        film.whole = new.whole;
+        let matter = film.matter;
+        self.matters[matter.index()] = Box::new(new.now);
+        let tissue = &mut self.tissues[film.tissue];
+        (tissue.bears, tissue.friction) = (new.spec.bears, new.spec.friction);
+        let lists = self.plan.sources.iter_mut().map(|s| &mut s.file.membrane);
+        if let Some(place) = lists.flatten().nth(new.film) {
+            *place = new.spec;
+        }
+        matter
+    }
+
     /// Instruments push and hold a membrane: its substeps have to bear that.
     fn expect_tools(&mut self, film: &mut Film) {
         let stiffness = self.tool_stiffness(film, &film.whole);
@@ -272,6 +319,16 @@ fn checker<'a>(item: &Item<'a, MembraneTissue>) -> Checker<'a> {
         table: "membrane",
         index: item.index,
     }
+}
+
+/// A membrane with other numbers.
+pub(crate) struct Retuned {
+    /// Which one.
+    pub film: usize,
+    spec: MembraneTissue,
+    /// As the scene has it.
+    pub whole: Membrane,
+    now: Membrane,
 }
 
 struct Built {

@@ -37,6 +37,7 @@ use trocar_tools::{Endoscope, EndoscopeHandle, Grasper, Handle};
 
 pub(crate) use elements::timed_pushes;
 pub(crate) use instruments::timed_course;
+pub(crate) use membrane::Retuned;
 pub use membrane::{Curve, Film, Path};
 pub(crate) use remake::{Original, Wish};
 
@@ -354,7 +355,10 @@ impl Model {
                 bundle: Bundle::default(),
                 sources: scene.sources.clone(),
                 // Tissues of meshes are made anew from them; nothing else is.
-                meshes: if scene.sources.iter().any(|s| !s.file.surface.is_empty()) {
+                meshes: if scene.sources.iter().any(|s| {
+                    let films = &s.file.membrane;
+                    !s.file.surface.is_empty() || films.iter().any(|m| m.mesh.is_some())
+                }) {
                     scene.meshes.clone()
                 } else {
                     Vec::new()
