@@ -154,7 +154,12 @@ pub fn needle(effort: Effort) -> Result<Vec<Row>> {
         let mean = near[k] as f64 / rounds as f64;
         rows.push(Row::single(&case, "near triangles, mean", mean, ""));
         let looks = sheets[k].patch.looks() as f64 / rounds as f64;
-        rows.push(Row::single(&case, "looks into the tree for each frame", looks, ""));
+        rows.push(Row::single(
+            &case,
+            "looks into the tree for each frame",
+            looks,
+            "",
+        ));
         let search = blocks(&times[k][4]);
         rows.push(Row::new(&case, "search alone", search, "µs"));
         rows.push(Row::new(&case, "search and narrow phase", frames[k], "µs"));

@@ -19,10 +19,11 @@ use crate::{
     folds::Folding,
     probes::{Key, Probes, WATCH, Warm},
     report::{Clock, Stage as Lap},
+    works::Work,
 };
 use glam::DVec3;
 use quarantine::PATIENCE;
-use trocar_collide::{Capsule, Patch, Touch, tree::TreeError};
+use trocar_collide::{Capsule, Touch, tree::TreeError};
 use trocar_dynamics::{
     Anchor, Budget, Contact, Crew, Joint, MatterId, Nodes, Outcome, Pull, Stages, State, Tie,
     solve::Solver,
@@ -43,7 +44,7 @@ const LEAST_LOOK: f64 = 1e-4;
 pub struct Sub {
     /// Where it begins and ends, as fractions of the step.
     from: f64,
-    to: f64,
+    pub(crate) to: f64,
     /// Its length, s.
     pub h: f64,
     /// How often it was halved.
@@ -132,6 +133,8 @@ pub struct Group {
     pub warm: Vec<Warm>,
     /// What may touch its surfaces.
     pub probes: Probes,
+    /// What needles and forceps do to its membranes.
+    pub works: Vec<Work>,
     /// Its tissues that touch themselves and each other.
     pub folding: Option<Folding>,
     /// Drives whose target changes: which joint, and how.
@@ -142,7 +145,7 @@ pub struct Group {
     /// The longest substep that its membranes bear as they are now, s.
     films: f64,
     /// Shares of state: those of prescribed matter first, then the members', lent for the step.
-    nodes: Vec<Nodes>,
+    pub(crate) nodes: Vec<Nodes>,
     contacts: Vec<Contact>,
     keys: Vec<Key>,
     touches: Vec<Touch>,
@@ -237,6 +240,7 @@ impl Group {
             nodes,
             warm: Vec::new(),
             probes: Probes::new(model, model.bodies.is_some_and(within), PARTS),
+            works: model.works(&connected.members),
             folding: Folding::new(model, within),
             timetables,
             contacts: Vec::new(),
@@ -331,6 +335,8 @@ impl Group {
         let radii = self.capsules.iter().map(|c| c.radius);
         let least = radii.fold(WATCH, f64::min).max(LEAST_LOOK);
         let looks = trocar_math::real::ceil(self.approach / least) as u32;
+        let needles = self.works.iter().map(|w| w.substeps).fold(1, u32::max);
+        let looks = looks.max(needles);
         self.wanted = substeps(stage.dt, bound.min(self.films)).max(looks);
         self.wanted.min(crate::build::MAX_SUBSTEPS)
     }

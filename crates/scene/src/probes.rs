@@ -145,7 +145,9 @@ impl Probes {
         let (tools, pieces) = (self.tools, &self.pieces);
         let may = |a: u32, b: u32| {
             let (a, b) = (a as usize, b as usize);
-            a < surfaces && b >= surfaces && !is_apart(model, (tools, pieces), b - surfaces, matters[a])
+            a < surfaces
+                && b >= surfaces
+                && !is_apart(model, (tools, pieces), b - surfaces, matters[a])
         };
         let found = self.near.update(things, LASTING * dt, may);
         self.pairs.clear();

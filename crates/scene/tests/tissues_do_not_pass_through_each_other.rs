@@ -50,7 +50,10 @@ fn stack(thickness: &str) -> String {
         .chain(last..last + COLUMNS)
         .map(|n| n.to_string())
         .collect();
-    let held = format!("gravity = true\nfixed = [{{ nodes = [{}] }}]\n{thickness}", held.join(", "));
+    let held = format!(
+        "gravity = true\nfixed = [{{ nodes = [{}] }}]\n{thickness}",
+        held.join(", ")
+    );
     world(-9.81)
         + &sheet("below", 0.0, 0, &held)
         + &sheet("above", 0.003, 0, &format!("gravity = true\n{thickness}"))
@@ -92,9 +95,11 @@ fn a_sheet_that_is_folded_over_stays_on_itself() {
         assert_eq!(crossings(&simulation), 0, "step {step}");
     }
     let end = &places(&simulation, "sheet")[(ROWS - 1) * COLUMNS..];
-    let (low, far) = end.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, far), p| {
-        (low.min(p.y), far.max(p.x))
-    });
+    let (low, far) = end
+        .iter()
+        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, far), p| {
+            (low.min(p.y), far.max(p.x))
+        });
     // It lies on what is held, a thickness above it, and has not gone through.
     assert!(far < 0.01 && low > 0.0002, "{far} {low}");
     // Without a thickness it does: what is tested is not given.

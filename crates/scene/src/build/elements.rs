@@ -27,7 +27,10 @@ pub(crate) fn timed_pushes(
         table: "command",
         index,
     };
-    let (force, on, until) = match (spec.push, &spec.on, spec.until) {
+    // Of a command that only leads an instrument the time is that of the way.
+    let leads = spec.instrument.is_some() && spec.push.is_none() && spec.pull.is_none();
+    let until = spec.until.filter(|_| !leads);
+    let (force, on, until) = match (spec.push, &spec.on, until) {
         (None, None, None) if spec.pull.is_none() && spec.force.is_none() => {
             return Ok((None, None));
         }

@@ -37,7 +37,12 @@ impl Group {
             let free = |(m, (corners, weights)): (MatterId, ([u32; 3], [f64; 3]))| {
                 let masses = stage.model.matters[m.index()].masses();
                 let is_free = |n: u32| masses.lock(n as usize) != Lock::Fixed;
-                can_move(corners.into_iter().zip(weights).map(|(n, w)| (is_free(n), w)))
+                can_move(
+                    corners
+                        .into_iter()
+                        .zip(weights)
+                        .map(|(n, w)| (is_free(n), w)),
+                )
             };
             let can_give_way = sides.into_iter().zip(folded.bears).any(free);
             if !can_give_way || sides.into_iter().any(frozen) {

@@ -82,6 +82,7 @@ impl Group {
         let copy = |nodes: &mut [Nodes]| hypers.iter().for_each(|h| h.copy(of, nodes, slot));
         self.stages
             .gather(&masses, &mut self.nodes, sub.h, stage.crew, evaluate, copy);
+        self.act_works(stage, sub);
         for m in &self.members {
             stage.model.matters[m.index()]
                 .plan(&mut self.nodes[stage.slot[m.index()] as usize], sub.h);

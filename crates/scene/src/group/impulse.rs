@@ -83,9 +83,11 @@ impl Group {
                     nodes.spin.clone_from(&kept.1);
                 }
             }
+            self.go_back_with_works();
             self.aim.wild |= outcome.wild;
             return Err(outcome.error);
         }
+        self.feel_works(stage, sub);
         worst(&mut self.aim, &outcome);
         let Self {
             lost,

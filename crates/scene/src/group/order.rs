@@ -128,6 +128,7 @@ impl Group {
         });
         only_bodies
             && self.contacts() == 0
+            && self.works.is_empty()
             && self.globals.is_empty()
             && self.hypers.is_empty()
             && self.ties.len() == self.scene_ties

@@ -1,6 +1,7 @@
 //! Matter whose numbers went bad.
 
 use super::{Group, Stage};
+use crate::works::Work;
 use glam::DVec3;
 use trocar_dynamics::{Masses, MatterId, Nodes, joint::Memory};
 
@@ -53,6 +54,8 @@ impl Group {
             }
         }
         self.warm.retain(|w| w.key.0 != m);
+        let works = self.works.iter_mut().filter(|w| w.matter == m);
+        works.for_each(Work::forget);
     }
 
     /// True if a member has been frozen.

@@ -7,7 +7,7 @@ use trocar_dynamics::{Anchor, BodyContact, Contact};
 impl Group {
     /// Number of contacts in the last substep.
     pub fn contacts(&self) -> usize {
-        self.contacts.len() + self.body_contacts().len()
+        self.contacts.len() + self.body_contacts().len() + self.touched_by_needles()
     }
 
     /// Contacts of bodies in the last substep.

@@ -2,6 +2,7 @@
 
 use super::{Group, Stage, Sub, quarantine::PATIENCE};
 use crate::{
+    file::InstrumentKind,
     probes::{Place, WATCH},
     report::Clock,
 };
@@ -77,9 +78,7 @@ impl Group {
         for (s, (skin, moved)) in self.skins.iter_mut().zip(&self.moved).enumerate() {
             let nodes = share(skin.matter);
             let (list, wants) = (&self.probes.list, |p: usize| self.probes.may_touch(s, p));
-            let near = skin
-                .patch
-                .gather_some(list, wants, &nodes.position, *moved);
+            let near = skin.patch.gather_some(list, wants, &nodes.position, *moved);
             if near > 0 {
                 let speeds = stage.model.tools.iter().map(|t| t.grasper.speed);
                 let fastest = speeds.fold(0.0, f64::max);
@@ -94,6 +93,7 @@ impl Group {
             }
         }
         self.mend_skins(stage);
+        self.begin_works(stage);
     }
 
     /// Puts tissues back whose nodes are no numbers where something could touch them, before they are looked at in substeps.
@@ -174,6 +174,15 @@ impl Group {
                     let carries = |held: &(usize, u32)| part > 0 || touch.nodes.contains(&held.1);
                     if skin.held.iter().filter(of_tool).any(carries) {
                         continue;
+                    }
+                    // Of a membrane a needle's tip is a matter of forces, and closing blades are to cut it, not to push it away.
+                    if part > 0 && stage.model.membrane(skin.matter).is_some() {
+                        let moves = &stage.motions[tool];
+                        match stage.model.tools[tool].kind {
+                            InstrumentKind::Needle => continue,
+                            InstrumentKind::Scissors if moves.to.jaw < moves.from.jaw => continue,
+                            _ => {}
+                        }
                     }
                 }
                 if self.probes.is_apart(stage.model, touch.probe, skin.matter) {

@@ -225,6 +225,11 @@ impl Membrane {
         Nodes::at_rest(&[], &places)
     }
 
+    /// What it is made of.
+    pub fn material(&self) -> &Material {
+        &self.material
+    }
+
     /// Its sheet.
     pub fn sheet(&self) -> &Sheet {
         &self.sheet

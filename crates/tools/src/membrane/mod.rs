@@ -12,14 +12,16 @@ mod carrier;
 mod forceps;
 mod near;
 mod needle;
+mod record;
 mod rod;
 mod scissors;
 
 pub use carrier::{Carrier, ToolBox};
 pub use forceps::{Forceps, ForcepsParts};
 pub use needle::{Needle, NeedleParts, Stick};
+pub use record::{ForcepsRecord, NeedleRecord};
 pub use rod::{Rod, RodParts, Sampling};
-pub use scissors::Scissors;
+pub use scissors::{Blades, Scissors, Stroke};
 
 use glam::DVec3;
 use trocar_math::Pose;

@@ -152,6 +152,30 @@ impl Near {
         self.wide.bounds = None;
     }
 
+    /// Takes over what another knows, in memory that it has.
+    pub(super) fn copy_from(&mut self, other: &Self) {
+        self.candidates.clone_from(&other.candidates);
+        self.corners.clone_from(&other.corners);
+        (self.margin, self.version) = (other.margin, other.version);
+    }
+
+    /// Takes up what is remembered of triangles of a sheet, by place in ascending order.
+    pub(super) fn resume(&mut self, membrane: &Membrane, held: &[(u32, Held)]) {
+        let sheet = membrane.sheet();
+        self.candidates.clear();
+        self.candidates
+            .extend(held.iter().map(|(slot, held)| Candidate {
+                triangle: sheet.triangle_at(*slot as usize),
+                open: [false; 3],
+                held: *held,
+            }));
+        // The list itself is found anew at the next look.
+        self.corners.clear();
+        self.margin = -1.0;
+        self.wide.bounds = None;
+        self.version = Some(sheet.version());
+    }
+
     /// Whether all that can be reached is known, after nodes have gone `way` (m) more at most.
     pub(super) fn still_knows(&mut self, membrane: &Membrane, way: f64) -> bool {
         self.margin -= way;
