@@ -36,7 +36,7 @@ pub struct Work {
 /// What an instrument does to a membrane.
 pub enum Effect {
     /// It pushes, rubs and holds.
-    Needle(Needle),
+    Needle(Box<Needle>),
     /// They hold.
     Forceps(Forceps),
 }
@@ -100,7 +100,7 @@ impl Parts {
 
     fn effect(self) -> Result<Effect, &'static str> {
         Ok(match self {
-            Self::Needle(parts) => Effect::Needle(Needle::new(parts)?),
+            Self::Needle(parts) => Effect::Needle(Box::new(Needle::new(parts)?)),
             Self::Forceps(parts) => Effect::Forceps(Forceps::new(parts)?),
         })
     }
