@@ -5,6 +5,7 @@
 //! computer replays on another.
 
 pub mod bounds;
+pub mod fetch;
 pub mod four;
 pub mod orient;
 pub mod pose;
@@ -16,6 +17,7 @@ pub mod symmetric;
 pub mod workers;
 
 pub use bounds::Bounds;
+pub use fetch::fetch;
 pub use four::{Four, f64x4};
 pub use orient::{orient2d, orient3d};
 pub use pose::Pose;
