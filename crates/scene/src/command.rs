@@ -117,8 +117,8 @@ pub(crate) fn commands(
                     value: s.to,
                 });
             }
-            let (push, draw) = timed_pushes(model, source, i, spec)?;
             let course = timed_course(model, source, i, spec)?;
+            let (push, draw) = timed_pushes(model, source, i, spec)?;
             let acts = push.is_some() || draw.is_some() || course.is_some();
             if set.is_empty() && !spec.reset && !acts {
                 let problem = "the command does nothing".to_string();

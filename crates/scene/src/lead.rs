@@ -54,17 +54,18 @@ impl Simulation {
     /// Has commands say where instruments shall be at the end of a step of `dt` seconds.
     pub(crate) fn script(&mut self, dt: f64) {
         let commands = std::mem::take(&mut self.commands);
-        let (start, end) = (self.state.time - EARLY, self.state.time + dt - EARLY);
+        let time = self.state.time;
         for command in &commands {
             let Some(course) = &command.course else {
                 continue;
             };
-            if command.at >= end || start >= course.until {
+            if command.at >= time + dt - EARLY || time - EARLY >= course.until {
                 continue;
             }
             let t = course.tool;
             let now = self.handles[t];
-            let part = ((end - command.at) / (course.until - command.at)).clamp(0.0, 1.0);
+            let part = (time + dt - command.at) / (course.until - command.at);
+            let part = part.clamp(0.0, 1.0);
             let grasper = &self.model.tools[t].grasper;
             // Several may lead one instrument at once: one its tip, another its jaws.
             let wish = self.leads[t].script.unwrap_or(now);

@@ -84,8 +84,8 @@ impl Parts {
                 }))
             }
             InstrumentKind::Forceps => {
-                // What is between the jaws when they take hold.
-                let gap = 0.5 * length * real::sin(0.5 * grasper.capture_angle);
+                // As far as the jaws stand open at their tips when they take hold.
+                let gap = length * real::sin(0.5 * grasper.capture_angle);
                 Some(Self::Forceps(ForcepsParts {
                     axis: [DVec3::Z * ((1.0 - BITE) * length), DVec3::Z * length],
                     reach: radius + gap,

@@ -157,7 +157,12 @@ export function blade(length: number, radius: number): BufferGeometry {
 
 /** The bare end of a shaft that carries a needle's tip: it tapers towards it. */
 export function taper(radius: number, bare: number, end: number): BufferGeometry {
-  return loft([ring(0.95 * radius, -bare), ring(0.95 * radius, -3 * radius), ring(end, 0), ring(0.8 * end, 0.3 * end)]);
+  return loft([
+    ring(0.95 * radius, -bare),
+    ring(0.95 * radius, -3 * radius),
+    ring(end, 0),
+    ring(0.8 * end, 0.3 * end),
+  ]);
 }
 
 /** The bare end of a shaft: a collar, and the fork that carries the hinge. */
