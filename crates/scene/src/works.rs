@@ -38,7 +38,7 @@ pub enum Effect {
     /// It pushes, rubs and holds.
     Needle(Box<Needle>),
     /// They hold.
-    Forceps(Forceps),
+    Forceps(Box<Forceps>),
 }
 
 /// What an instrument remembers of a membrane.
@@ -101,7 +101,7 @@ impl Parts {
     fn effect(self) -> Result<Effect, &'static str> {
         Ok(match self {
             Self::Needle(parts) => Effect::Needle(Box::new(Needle::new(parts)?)),
-            Self::Forceps(parts) => Effect::Forceps(Forceps::new(parts)?),
+            Self::Forceps(parts) => Effect::Forceps(Box::new(Forceps::new(parts)?)),
         })
     }
 }
