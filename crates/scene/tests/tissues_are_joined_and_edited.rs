@@ -1011,3 +1011,28 @@ fn nets_alone_never_iterate() {
         assert_eq!((report.substeps, report.halvings), (substeps, 0));
     }
 }
+
+#[test]
+fn what_is_too_stiff_is_named() {
+    let global = "answer = { damping = 0.02 }";
+    for (nodes, element, why) in [
+        (
+            "",
+            "{ a = 6, b = 18, answer = { stiffness = 5e7 } }",
+            "the stiffest part is element 72 of sheet, between node 6 and node 18",
+        ),
+        (
+            "",
+            "{ a = 6, b = 18, answer = { damping = 5e5 } }",
+            "the stiffest part is element 72 of sheet, between node 6 and node 18",
+        ),
+        (
+            "{ node = 11, memory = 5e7 }",
+            "",
+            "the stiffest part is the shape memory of node 11 of sheet",
+        ),
+    ] {
+        let said = refused(&marked(nodes, element, global));
+        assert!(said.contains(why), "{why}: {said}");
+    }
+}

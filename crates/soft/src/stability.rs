@@ -22,7 +22,7 @@ mod stiffest;
 mod trial;
 
 pub use gauge::Gauge;
-pub use rows::{Added, safe_step};
+pub use rows::{Added, Stiffest, safe_step, stiffest};
 
 use crate::{Global, Hyper, Net};
 use probe::Probe;

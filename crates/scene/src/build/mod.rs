@@ -500,7 +500,7 @@ impl Model {
     }
 }
 
-/// How many substeps a step of `dt` needs.
+/// How many substeps a step of `dt` needs (K82).
 pub fn substeps(dt: f64, stable: f64) -> u32 {
     let count = trocar_math::real::ceil(dt / stable);
     if count > 1e9 {
