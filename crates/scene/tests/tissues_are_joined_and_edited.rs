@@ -1018,7 +1018,7 @@ fn what_is_too_stiff_is_named() {
     for (nodes, element, why) in [
         (
             "",
-            "{ a = 6, b = 18, answer = { stiffness = 5e7 } }",
+            "{ a = 6, b = 18, answer = { stiffness = 1e9 } }",
             "the stiffest part is element 72 of sheet, between node 6 and node 18",
         ),
         (
@@ -1027,7 +1027,7 @@ fn what_is_too_stiff_is_named() {
             "the stiffest part is element 72 of sheet, between node 6 and node 18",
         ),
         (
-            "{ node = 11, memory = 5e7 }",
+            "{ node = 11, memory = 1e9 }",
             "",
             "the stiffest part is the shape memory of node 11 of sheet",
         ),

@@ -152,7 +152,7 @@ mod tests {
         assert!(
             (die - 10.0).abs() < 1e-12 && (swing - 1.0 / (100.0_f64 - 0.01).sqrt()).abs() < 1e-12
         );
-        let (m, d, k) = (0.002, 0.2, 9.8);
+        let m = 0.002;
         // A damper alone: |m − h c| ≤ m.
         assert!((critical_step(m, -0.5, 0.0) - 2.0 * m / 0.5).abs() < 1e-15);
     }

@@ -13,6 +13,7 @@ mod eyes;
 mod form;
 mod instruments;
 mod joints;
+mod material;
 pub mod membrane;
 mod remake;
 mod ties;
