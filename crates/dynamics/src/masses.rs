@@ -1,6 +1,6 @@
 //! Masses that move by the MESD scheme (K59), alone or in families (K48).
 //!
-//! Explicit force, implicit damping, the new velocity moves the node:
+//! Explicit force, implicit damping, the new velocity moves the node; nothing is iterated (K71):
 //!
 //! ```text
 //! v' = (m v + h f) / (m + d h)        (3.67)

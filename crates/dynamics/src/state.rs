@@ -17,7 +17,7 @@ pub struct State {
     pub nodes: Vec<Nodes>,
 }
 
-/// One matter's share of the state, a structure of arrays.
+/// One matter's share of the state, a structure of arrays (K78: what dynamics alone needs is apart from what is drawn and touched).
 ///
 /// The first `orientation.len()` nodes have an orientation: they are rigid bodies (K21: Z-nodes),
 /// called *frames*. The nodes after them are points. A share of its own for each matter lets it
@@ -70,7 +70,7 @@ pub struct Nodes {
 }
 
 impl Nodes {
-    /// Nodes at rest: `frames` first, then `points`.
+    /// Nodes at rest (K70): `frames` first, then `points`.
     pub fn at_rest(frames: &[(DVec3, DQuat)], points: &[DVec3]) -> Self {
         let mut nodes = Self {
             position: frames

@@ -1,4 +1,4 @@
-//! Matter that is connected: what is stepped together, on one thread.
+//! Matter that is connected: what is stepped together, on one thread; groups are spread over threads (K84).
 
 mod bodies;
 mod fold;

@@ -1,4 +1,4 @@
-//! The conductor: an operation on its own thread, against the clock.
+//! The conductor: an operation on its own thread, against the clock; whoever draws reads what it leaves, and neither waits for the other (K83).
 //!
 //! One turn makes at most one step and at most one frame, so a step that takes long delays a frame by no more than
 //! itself, and a handle that arrives is used by the very next step. Whatever the machine can't keep up with is lost

@@ -1,4 +1,4 @@
-//! Where connections leave what they want, and the conductor finds it before every step. The latest wish wins, so
+//! Where connections leave what they want (K85), and the conductor finds it before every step. The latest wish wins, so
 //! nothing queues up.
 
 use glam::DVec3;

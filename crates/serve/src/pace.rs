@@ -1,4 +1,4 @@
-//! Simulated time against the clock, and what is measured of it. No clock is read here, so that tests can bring
+//! Simulated time against the clock (K81), and what is measured of it. No clock is read here, so that tests can bring
 //! their own.
 
 use trocar_scene::{Stage, Timings};

@@ -22,7 +22,7 @@ mod stiffest;
 mod trial;
 
 pub use gauge::Gauge;
-pub use rows::{Added, safe_step};
+pub use rows::{Added, Stiffest, safe_step, stiffest};
 
 use crate::{Global, Hyper, Net};
 use probe::Probe;
@@ -152,7 +152,7 @@ mod tests {
         assert!(
             (die - 10.0).abs() < 1e-12 && (swing - 1.0 / (100.0_f64 - 0.01).sqrt()).abs() < 1e-12
         );
-        let (m, d, k) = (0.002, 0.2, 9.8);
+        let m = 0.002;
         // A damper alone: |m − h c| ≤ m.
         assert!((critical_step(m, -0.5, 0.0) - 2.0 * m / 0.5).abs() < 1e-15);
     }

@@ -323,6 +323,7 @@ fn stirred(net: &Net, globals: &[Global], dice: &mut Dice, stir: &Stir) -> Resul
             &|_| Some(net.masses()),
             &mut work,
             stir.h,
+            None,
             |work, after| {
                 let time = time + after;
                 let gravity = DVec3::Y * -9.81;
@@ -367,7 +368,7 @@ fn stepped(net: &Net, globals: &[Global], start: &Nodes, h: f64) -> Nodes {
         net.force(&mut work[0], &Field { time, gravity });
         globals.iter().for_each(|g| g.apply(&sight, work, 0.0));
     };
-    Stages::default().gather(&|_| Some(net.masses()), &mut work, h, evaluate, |_| {});
+    Stages::default().gather(&|_| Some(net.masses()), &mut work, h, None, evaluate, |_| {});
     net.plan(&mut work[0], h);
     net.advance(&mut work[0], h);
     let [end] = work;

@@ -2,9 +2,13 @@
 
 use super::{Connected, MAX_SUBSTEPS, Model, check, substeps};
 use crate::load::{Key, Scene, SceneError};
-use trocar_dynamics::{Joint, MatterId};
+use trocar_dynamics::{Joint, Matter, MatterId};
 use trocar_math::Sets;
-use trocar_soft::{Hyper, Net, StepBounds, global::End, stability};
+use trocar_soft::{
+    Hyper, Net, StepBounds,
+    global::End,
+    stability::{self, Stiffest},
+};
 
 impl Model {
     /// Finds connected matter and its bounds.
@@ -147,12 +151,45 @@ impl Model {
             Trouble {
                 key: "stiffness",
                 problem: format!(
-                    "{names} would need {substeps} substeps in every step of {} s",
-                    self.step
+                    "{names} would need {substeps} substeps in every step of {} s{}",
+                    self.step,
+                    self.stiffest(members)
                 ),
                 remedy: "Make its springs softer, its nodes heavier or its damping greater.",
             }
         })
+    }
+}
+
+impl Model {
+    /// What of connected tissues asks for the shortest substeps, in words; empty if no tissue does.
+    fn stiffest(&self, members: &[MatterId]) -> String {
+        let found = members.iter().filter_map(|m| {
+            let net = self.net(*m)?;
+            let (what, rate) = stability::stiffest(net)?;
+            Some((*m, net.masses().frames() as u32, what, rate))
+        });
+        let Some((matter, first, what, _)) = found.max_by(|a, b| a.3.total_cmp(&b.3)) else {
+            return String::new();
+        };
+        let node = |n: u32| match n.checked_sub(first) {
+            Some(point) => format!("node {point}"),
+            None => format!("central node {n}"),
+        };
+        let of = &self.names[matter.index()];
+        match what {
+            Stiffest::Element(i, [a, b]) => format!(
+                "; the stiffest part is element {i} of {of}, between {} and {}",
+                node(a),
+                node(b)
+            ),
+            Stiffest::Memory(n) => {
+                format!(
+                    "; the stiffest part is the shape memory of {} of {of}",
+                    node(n)
+                )
+            }
+        }
     }
 }
 

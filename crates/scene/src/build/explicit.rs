@@ -3,7 +3,8 @@
 use super::{
     Item,
     check::Checker,
-    tissue::{Common, Draft, material},
+    material::material,
+    tissue::{Common, Draft},
 };
 use crate::{
     file::{CentreSpec, NetTissue, SurfaceTissue},

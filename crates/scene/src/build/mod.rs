@@ -13,6 +13,7 @@ mod eyes;
 mod form;
 mod instruments;
 mod joints;
+mod material;
 pub mod membrane;
 mod remake;
 mod ties;
@@ -524,7 +525,7 @@ impl Model {
     }
 }
 
-/// How many substeps a step of `dt` needs.
+/// How many substeps a step of `dt` needs (K82).
 pub fn substeps(dt: f64, stable: f64) -> u32 {
     let count = trocar_math::real::ceil(dt / stable);
     if count > 1e9 {

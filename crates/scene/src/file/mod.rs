@@ -1,4 +1,4 @@
-//! What a scene file may say. All quantities in SI units: metres, kilograms, seconds, newtons, radians.
+//! What a scene file may say, as text (K77): what matters as a net, what matters less as a body, as scenery or as places in space (K58). All quantities in SI units: metres, kilograms, seconds, newtons, radians.
 
 mod command;
 mod element;

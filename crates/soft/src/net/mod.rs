@@ -1,4 +1,5 @@
-//! The nodal net: masses joined by elements, with a memory of shape (K19–K26, K47–K51).
+//! The nodal net: masses joined by elements, with a memory of shape (K19–K26, K47–K51). Elements deform it locally, fathers displace its parts,
+//! and both let it move as a whole (K46).
 
 mod change;
 mod flags;

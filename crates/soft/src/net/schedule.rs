@@ -5,7 +5,7 @@
 //! of its nodes; one that joins two chunks is worked out in each. Chunks depend on the net alone, never on threads. A crew works from
 //! both ends to the middle; the chunks there are smaller, so that nobody waits long for the last one.
 //!
-//! Within a chunk, elements of one kind that begin at one node make blocks of four, a lane for each. Which of its two nodes an element begins
+//! Which elements a node has is found here, once (K80). Within a chunk, elements of one kind that begin at one node make blocks of four, a lane for each. Which of its two nodes an element begins
 //! at is free: the one with fewer, so that few lanes stay empty. A linear damper beside a spring is worked out along with it.
 
 use super::links::Links;

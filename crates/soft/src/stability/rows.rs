@@ -29,6 +29,36 @@ pub(super) fn node_stiffness(net: &Net) -> Vec<f64> {
     sum
 }
 
+/// What of a net asks for the shortest substeps.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Stiffest {
+    /// A connection element, by its number, and the nodes it joins.
+    Element(usize, [u32; 2]),
+    /// The shape memory of a node.
+    Memory(u32),
+}
+
+/// The element or the shape memory that is stiffest for the lighter of its ends, and its rate, 1/s²; none if nothing is stiff. Of dampers the square
+/// of their rate counts.
+pub fn stiffest(net: &Net) -> Option<(Stiffest, f64)> {
+    let mass = net.masses().mass();
+    let elements = net.slopes().enumerate().map(|(i, (ends, input, slope))| {
+        let rate = slope
+            / ends
+                .map(|n| mass[n as usize])
+                .into_iter()
+                .fold(f64::INFINITY, f64::min);
+        let rate = match input {
+            element::Input::Distance => rate,
+            element::Input::Velocity => rate * rate,
+        };
+        (Stiffest::Element(i, ends), rate)
+    });
+    let memories = (0..mass.len()).map(|i| (Stiffest::Memory(i as u32), net.memory(i) / mass[i]));
+    let all = elements.chain(memories).filter(|x| x.1 > 0.0);
+    all.max_by(|a, b| a.1.total_cmp(&b.1))
+}
+
 /// Adds the shape memory of nodes, which `sum` has, to that of their fathers: it draws at both.
 pub(super) fn pass_on_to_fathers(net: &Net, sum: &mut [f64]) {
     for i in 0..sum.len() {
