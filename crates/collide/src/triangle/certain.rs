@@ -170,6 +170,9 @@ impl Placement {
     fn is_coarse(&self, a: &[DVec3; 3], b: &[DVec3; 3]) -> bool {
         let [x, y, z] = self.width;
         let [width, _] = x.fast_max(y).fast_max(z).to_array();
+        if !(x + y + z).to_array()[0].is_finite() {
+            return false;
+        }
         // The next power of two, of a positive number; a sum with 1.5 · 2⁵² lengths is rounded to whole ones.
         const FRACTION: u64 = (1 << 52) - 1;
         let power = f64::from_bits((width.to_bits() + FRACTION) & !FRACTION);
