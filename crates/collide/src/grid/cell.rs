@@ -89,6 +89,12 @@ impl Grid {
 }
 
 impl Reader<'_> {
+    /// Cells along each axis.
+    pub fn size(&self) -> DVec3 {
+        let [x, y, z, _] = self.size.to_array();
+        DVec3::new(x, y, z)
+    }
+
     /// The cell about a point, given in cells from the least corner with a 0 behind it. False, and any cell, if nothing is known there.
     #[inline(always)]
     pub fn locate(&self, q: f64x4) -> (bool, Cell) {

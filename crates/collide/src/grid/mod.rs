@@ -14,6 +14,7 @@
 mod build;
 mod cell;
 mod detect;
+mod face;
 mod file;
 mod tree;
 
@@ -23,6 +24,7 @@ use trocar_math::{Bounds, f64x4};
 
 pub use build::GridError;
 pub use detect::{DetectError, Sunk};
+pub use face::Dent;
 pub use file::{DamagedGrid, MAGIC};
 pub use tree::{Nearest, Tree, solid_angle};
 

@@ -9,8 +9,9 @@ use glam::DVec3;
 use trocar_math::orient::{LEAST_ERROR, ROUNDING};
 use wide::{f64x2, f64x4};
 
-/// A height over a plane is the sum of two determinants, of six products each. Each has three rounded differences in it and is rounded at most eight times more, so
-/// 12 · 11 roundings bound the error; the rest is for the rounding of the bound, and for what is of the second order.
+/// A height over a plane is the sum of two determinants, of six products each. Each has three rounded differences in it and is rounded six times more in the second one and
+/// nine times in the first, so 6 · 9 + 6 · 12 roundings bound the error; the rest is for the rounding of the bound, and for what is of the second order. (Where
+/// sums and products are fused there are fewer.)
 const HEIGHT_ERROR: f64 = 140.0 * ROUNDING;
 
 /// The lanes the other way round.
@@ -46,7 +47,7 @@ fn dot_add(a: &Pair, b: &Pair, c: f64x2) -> f64x2 {
 }
 
 /// What is known about a pair of which each seems to reach the other's plane. The lane of a triangle is about that triangle.
-struct Pose {
+struct Placement {
     /// Of the plane of the *other* one.
     normal: Pair,
     /// Of its corners over the plane of the other one.
@@ -87,7 +88,7 @@ pub(super) fn touch(a: &[DVec3; 3], b: &[DVec3; 3]) -> Option<bool> {
     }
     let [h, i, j] = heights.map(f64x2::abs);
     if h.fast_min(i).fast_min(j).simd_gt(error).to_bitmask() != 3 {
-        return Pose {
+        return Placement {
             normal,
             heights,
             width,
@@ -129,7 +130,7 @@ fn ends<'a>(a: &'a [DVec3; 3], b: &'a [DVec3; 3], order: &[[u8; 3]; 2]) -> f64x2
     dot_add(&cross(&start, &apex), &end, f64x2::ZERO)
 }
 
-impl Pose {
+impl Placement {
     /// Whether they touch, if all coordinates are whole multiples of some length and not too many of it: then nothing is rounded, so that zeros are zeros. Singular
     /// placements that are given and not computed are mostly of this kind. None for others.
     #[cold]
@@ -169,6 +170,9 @@ impl Pose {
     fn is_coarse(&self, a: &[DVec3; 3], b: &[DVec3; 3]) -> bool {
         let [x, y, z] = self.width;
         let [width, _] = x.fast_max(y).fast_max(z).to_array();
+        if !(x + y + z).to_array()[0].is_finite() {
+            return false;
+        }
         // The next power of two, of a positive number; a sum with 1.5 · 2⁵² lengths is rounded to whole ones.
         const FRACTION: u64 = (1 << 52) - 1;
         let power = f64::from_bits((width.to_bits() + FRACTION) & !FRACTION);
