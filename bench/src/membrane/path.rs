@@ -1,8 +1,6 @@
 //! Where tears go and what they make: a circle torn out by forceps (B2), a sheet torn to fragments (B3), and the triangles of a straight cut (B4).
 
-use super::set::{
-    FRAME, MIDDLE, WEBER, frame, nearest, parts, tearing, tip_of, torn,
-};
+use super::set::{FRAME, MIDDLE, WEBER, frame, nearest, parts, tearing, tip_of, torn};
 use crate::{measure::Effort, row::Row};
 use anyhow::{Context, Result, anyhow};
 use glam::{DQuat, DVec3};
@@ -24,7 +22,12 @@ pub fn paths(effort: Effort) -> Result<Vec<Row>> {
         circle(name, algorithm, 1, &mut rows)?;
     }
     if effort == Effort::Full {
-        circle("continuous, edges half as long", Algorithm::Continuous, 2, &mut rows)?;
+        circle(
+            "continuous, edges half as long",
+            Algorithm::Continuous,
+            2,
+            &mut rows,
+        )?;
     }
     fragments(&mut rows)?;
     growth(&mut rows)?;
@@ -142,7 +145,12 @@ fn circle(name: &str, algorithm: Algorithm, refine: usize, rows: &mut Vec<Row>) 
     let worst = off.iter().copied().fold(0.0, f64::max);
     rows.push(Row::single(&case, "off the circle, mean", mean, "mm"));
     rows.push(Row::single(&case, "off the circle, worst", worst, "mm"));
-    rows.push(Row::single(&case, "  turn at a node of the torn edge, mean", roughness(sheet), "°"));
+    rows.push(Row::single(
+        &case,
+        "  turn at a node of the torn edge, mean",
+        roughness(sheet),
+        "°",
+    ));
     rows.push(Row::single(&case, "  frames", f64::from(frames), ""));
     rows.push(Row::single(&case, "  calls", f64::from(calls), ""));
     rows.push(Row::single(&case, "pieces", sheet.pieces() as f64, "").at_least(2.0));
@@ -212,7 +220,13 @@ fn fragments(rows: &mut Vec<Row>) -> Result<()> {
             lengths: Lengths::of_edge(0.5e-3),
             spared: &[],
         };
-        let done = tear.call(&mut event, Algorithm::Continuous, node, 0.15e-3, Aim::Along(way));
+        let done = tear.call(
+            &mut event,
+            Algorithm::Continuous,
+            node,
+            0.15e-3,
+            Aim::Along(way),
+        );
         if done.is_err() {
             ways[node.slot()] = DVec3::ZERO;
             continue;
@@ -271,7 +285,12 @@ fn growth(rows: &mut Vec<Row>) -> Result<()> {
     .surface()?;
     for (name, algorithm, length, printed) in [
         ("continuous", Algorithm::Continuous, 0.1e-3, Some(10.0)),
-        ("pseudo-continuous", Algorithm::PseudoContinuous, 0.1e-3, None),
+        (
+            "pseudo-continuous",
+            Algorithm::PseudoContinuous,
+            0.1e-3,
+            None,
+        ),
         ("pure subdivision", Algorithm::Subdivision, 1.0, Some(62.0)),
     ] {
         let mut sheet = Sheet::new(&surface)?;

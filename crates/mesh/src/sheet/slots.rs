@@ -99,7 +99,9 @@ impl<T: Copy> Slots<T> {
     /// The list that was stored; none if ages and free places contradict each other.
     pub(super) fn restore(stored: Stored<T>) -> Option<Self> {
         let Stored { list, age, free } = stored;
-        let fits = list.len() == age.len() && list.len() < NONE as usize / 3;
+        if list.len() != age.len() || list.len() >= NONE as usize / 3 {
+            return None;
+        }
         let mut named = vec![false; list.len()];
         let once = free.iter().all(|slot| {
             let is_free = age.get(*slot as usize).is_some_and(|age| age & 1 == 1);
@@ -107,7 +109,7 @@ impl<T: Copy> Slots<T> {
         });
         let odd = age.iter().filter(|age| *age & 1 == 1).count();
         let places = list.into_iter().zip(age);
-        (fits && once && odd == free.len()).then(|| Self {
+        (once && odd == free.len()).then(|| Self {
             list: places.map(|(value, age)| Place::new(value, age)).collect(),
             free,
             journal: Vec::new(),

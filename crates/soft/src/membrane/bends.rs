@@ -1,4 +1,4 @@
-//! Bending springs, kept right as the sheet changes (W63, W115).
+//! Bending springs, kept right as the sheet changes (W63, W115): with them a piece that is pulled off stays spread out (W64).
 
 use std::collections::{BTreeMap, BTreeSet};
 

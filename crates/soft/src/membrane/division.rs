@@ -237,3 +237,59 @@ fn hull<const N: usize>(parts: &[[u32; N]]) -> impl Iterator<Item = u32> + '_ {
     let all = parts.iter().flatten().copied();
     all.filter(|n| *n != NOBODY)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A chain of nodes with a spring between neighbours.
+    fn chain(nodes: u32) -> PartsOf {
+        PartsOf {
+            springs: (1..nodes).map(|n| [n - 1, n]).collect(),
+            ..PartsOf::default()
+        }
+    }
+
+    #[test]
+    fn every_part_is_in_a_window_until_a_tear_takes_it_elsewhere() {
+        let nodes = 3 * SHARE as u32;
+        let parts = chain(nodes);
+        let mut division = Division::new(nodes as usize, &parts);
+        assert_eq!(division.shares.len(), 4);
+        for (slot, ends) in parts.springs.iter().enumerate() {
+            division.place(Kind::Spring, slot, Some(ends));
+        }
+        assert!(division.strays.springs.is_empty());
+        // Windows overlap by the one node that two shares have in common, and nodes collect from all they are in.
+        let lanes: Vec<u32> = vec![1; division.ends.last().copied().unwrap_or(0)];
+        assert_eq!(lanes.len(), nodes as usize + 3);
+        let mut given = vec![0; nodes as usize];
+        for (begin, lanes) in division.given(0..given.len(), &lanes) {
+            given[begin..]
+                .iter_mut()
+                .zip(lanes)
+                .for_each(|(g, l)| *g += l);
+        }
+        assert_eq!(given.iter().filter(|g| **g == 2).count(), 3);
+        assert!(given.iter().all(|g| *g >= 1));
+        // Elsewhere, on a node that was made since, back, and gone.
+        division.place(Kind::Spring, 7, Some(&[6, nodes - 1]));
+        division.place(Kind::Spring, nodes as usize + 5, Some(&[6, nodes]));
+        assert_eq!(division.strays.springs, [7, nodes + 5]);
+        division.place(Kind::Spring, 7, Some(&[7, 8]));
+        division.place(Kind::Spring, nodes as usize + 5, None);
+        assert!(division.strays.springs.is_empty());
+    }
+
+    #[test]
+    fn what_is_small_or_numbered_at_random_is_one_share() {
+        let one = Division::new(1000, &chain(1000));
+        assert_eq!((one.shares.len(), one.ends()), (1, &[1000][..]));
+        let mut wild = chain(10_000);
+        let half = wild.springs.len() / 2;
+        for k in (0..half).step_by(2) {
+            wild.springs.swap(k, half + k);
+        }
+        assert_eq!(Division::new(10_000, &wild).shares.len(), 1);
+    }
+}

@@ -2,7 +2,8 @@
 //!
 //! A [`Membrane`] is a [`Sheet`] with mass that resists stretching ([`Material`]) and bending
 //! ([`Bending`]), sticks to what is below it ([`Adhesion`]) and tears ([`tear`]). It is [`Matter`](trocar_dynamics::Matter): forces in
-//! [`Matter::force`](trocar_dynamics::Matter::force), motion by the engine's masses.
+//! [`Matter::force`](trocar_dynamics::Matter::force), motion by the engine's masses. Nodes have a place at rest and one in space (W31); forces of all kinds add up in them, in every
+//! substep anew (W29, W30, W53), and nothing moves them but these (W60). What is drawn are the triangles that are simulated (W48).
 //!
 //! **Integration.** MESD's step, explicit force and the new velocity moves the node, is Verlet's in staggered form: positions obey
 //! x(t+h) = 2 x(t) − x(t−h) + h² a(t) (W49), of the second order. A damping rate r multiplies every new velocity by 1/(1 + r h): a

@@ -1,4 +1,4 @@
-//! How much a node bears (W88), and tearing by it.
+//! How much a node bears (W85, W88), and tearing by it.
 
 use super::kernel::tension;
 use super::tear::{Aim, Growth, Tear, search};
