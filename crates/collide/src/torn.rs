@@ -176,7 +176,12 @@ fn part(
         [a, b] => edge(a, b).is_some(),
         [a, b, c] => edge(a, b).is_some_and(|e| {
             let (one, other) = sheet.beside(e);
-            let has = |t| sheet.corners(t).iter().any(|n| n.slot() as u32 + first == c);
+            let has = |t| {
+                sheet
+                    .corners(t)
+                    .iter()
+                    .any(|n| n.slot() as u32 + first == c)
+            };
             has(one) || other.is_some_and(has)
         }),
         _ => false,

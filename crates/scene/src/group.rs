@@ -485,9 +485,7 @@ impl Group {
         for (s, (skin, moved)) in self.skins.iter_mut().zip(&self.moved).enumerate() {
             let nodes = share(skin.matter);
             let (list, wants) = (&self.probes.list, |p: usize| self.probes.may_touch(s, p));
-            let near = skin
-                .patch
-                .gather_some(list, wants, &nodes.position, *moved);
+            let near = skin.patch.gather_some(list, wants, &nodes.position, *moved);
             if near > 0 {
                 let speeds = stage.model.tools.iter().map(|t| t.grasper.speed);
                 let fastest = speeds.fold(0.0, f64::max);
@@ -760,7 +758,12 @@ impl Group {
             let free = |(m, (corners, weights)): (MatterId, ([u32; 3], [f64; 3]))| {
                 let masses = stage.model.matters[m.index()].masses();
                 let is_free = |n: u32| masses.lock(n as usize) != Lock::Fixed;
-                can_move(corners.into_iter().zip(weights).map(|(n, w)| (is_free(n), w)))
+                can_move(
+                    corners
+                        .into_iter()
+                        .zip(weights)
+                        .map(|(n, w)| (is_free(n), w)),
+                )
             };
             let can_give_way = sides.into_iter().zip(folded.bears).any(free);
             if !can_give_way || sides.into_iter().any(frozen) {

@@ -126,7 +126,9 @@ impl Checker<'_> {
         }
         Err(self.error(
             at,
-            format!("a contact thickness of {value:?} m is not above 0 and at most {MOST_THICKNESS}"),
+            format!(
+                "a contact thickness of {value:?} m is not above 0 and at most {MOST_THICKNESS}"
+            ),
             "Give a part of the length of its edges, in m: a millimetre is 0.001.",
         ))
     }

@@ -38,7 +38,10 @@ impl Model {
             .filter(|m| self.colliders.iter().any(|c| c.at.0 == *m));
         let tissues = self.tissues.iter().map(|t| t.matter.index());
         let ends = ends.chain(tissues.filter_map(|t| touching.map(|bodies| (bodies.index(), t))));
-        let thick = self.tissues.iter().filter(|t| t.contact_thickness.is_some());
+        let thick = self
+            .tissues
+            .iter()
+            .filter(|t| t.contact_thickness.is_some());
         let thick: Vec<usize> = thick.map(|t| t.matter.index()).collect();
         let ends = ends.chain(thick.windows(2).map(|pair| (pair[0], pair[1])));
         for (a, b) in ends.filter(|(a, b)| *a >= first && *b >= first) {

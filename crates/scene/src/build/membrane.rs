@@ -250,7 +250,9 @@ pub(crate) fn list_triangles(sheet: &Sheet, triangles: &mut Vec<[u32; 3]>) {
 /// The triangles of a sheet, by number, and their corners.
 pub(crate) fn numbered(sheet: &Sheet) -> impl Iterator<Item = (u32, [u32; 3])> {
     let corners = |t| sheet.corners(t).map(|n| n.slot() as u32);
-    sheet.triangles().map(move |t| (t.slot() as u32, corners(t)))
+    sheet
+        .triangles()
+        .map(move |t| (t.slot() as u32, corners(t)))
 }
 
 fn checker<'a>(item: &Item<'a, MembraneTissue>) -> Checker<'a> {
