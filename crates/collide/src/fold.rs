@@ -363,7 +363,7 @@ fn features_of(pair: [u32; 2], surface: Side<'_>, thickness: f64, out: &mut Vec<
     let (at_s, at_t) = (corners(s), corners(t));
     // Of the pairs that a look leaves over for some time most are far apart at any one.
     let near = thickness * (1.0 + 1e-9);
-    if !Bounds::of(at_s).grown(near).overlaps(&Bounds::of(at_t)) {
+    if !Bounds::of(at_s).grown(near).overlaps(&Bounds::of(at_t)) || lie_apart(at_s, at_t, near) {
         return;
     }
     for ((one, at_one, this), (other, at_other, that)) in [
@@ -409,6 +409,28 @@ fn features_of(pair: [u32; 2], surface: Side<'_>, thickness: f64, out: &mut Vec<
         pierce(([s, t], [at_s, at_t]), pair, out);
         pierce(([t, s], [at_t, at_s]), [pair[1], pair[0]], out);
     }
+}
+
+/// True if two triangles are seen to lie farther than `far` (m) apart along the line between their middles, across one of their sides, or above one of them. Never
+/// wrongly, as nothing is nearer than it seems along a line. In a flat sheet all that share no corner do, and nobody need work out their nearest points.
+fn lie_apart(s: [DVec3; 3], t: [DVec3; 3], far: f64) -> bool {
+    let middle = |t: [DVec3; 3]| (t[0] + t[1] + t[2]) / 3.0;
+    let along = |axis: DVec3| {
+        let [p, q] = [s, t].map(|corners| corners.map(|c| c.dot(axis)));
+        let gap = |p: [f64; 3], q: [f64; 3]| q[0].min(q[1]).min(q[2]) - p[0].max(p[1]).max(p[2]);
+        let gap = gap(p, q).max(gap(q, p));
+        gap > 0.0 && gap * gap > far * far * axis.length_squared()
+    };
+    if along(middle(t) - middle(s)) {
+        return true;
+    }
+    [s, t].into_iter().any(|[a, b, c]| {
+        let up = (b - a).cross(c - a);
+        along(up)
+            || [b - a, c - b, a - c]
+                .into_iter()
+                .any(|e| along(e.cross(up)))
+    })
 }
 
 /// How far beside a face, in parts of its size, an edge may go through its plane: rounding, as it is known that the triangles touch.

@@ -22,6 +22,9 @@ const LEAST_PLACES: usize = 64;
 /// A look is given room for about so many substeps.
 const LASTING: f64 = 16.0;
 
+/// Its room is at most this part of the mean edge.
+const MOST_ROOM: f64 = 0.25;
+
 /// Share of an overlap that is undone in one substep.
 const RECOVERY: f64 = 0.05;
 
@@ -308,9 +311,9 @@ impl Folding {
         let way = (2.0 * fastest.sqrt() * h).min(self.spacing);
         let range = self.thickness * (1.0 + WATCH) + way;
         if 2.0 * self.moved() + range > self.reach {
-            // To look at what is farther than some edges away costs more than to look again.
-            let room = (LASTING * way).clamp(self.thickness, self.spacing.max(self.thickness));
-            self.reach = range + room;
+            // With more, triangles of a flat sheet that share no corner would be pairs.
+            let most = (MOST_ROOM * self.spacing).max(0.25 * self.thickness);
+            self.reach = range + (LASTING * way).clamp(0.25 * self.thickness, most);
             // A node that is nowhere touches nothing, and hides no other.
             let _ = match crew {
                 Some(crew) => self.tree.refit_by(&self.positions, crew),

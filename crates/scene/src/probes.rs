@@ -69,6 +69,9 @@ pub struct Probes {
     before: Vec<Bounds>,
 }
 
+/// Room is made for so many pairs at once at most.
+const MOST_ROOM: usize = 4096;
+
 /// Pairs are looked for with room for so many steps at the speeds of now.
 const LASTING: f64 = 8.0;
 
@@ -140,6 +143,12 @@ impl Probes {
                 margin: 0.0,
             });
             *before = bounds;
+        }
+        // What comes near for the first time must not wait for memory.
+        let most = (self.surfaces * self.list.len()).min(MOST_ROOM);
+        if self.pairs.capacity() < most {
+            self.pairs.reserve(most);
+            self.near.reserve(self.things.len(), most);
         }
         let (things, matters, surfaces) = (&self.things, &self.matters, self.surfaces);
         let (tools, pieces) = (self.tools, &self.pieces);

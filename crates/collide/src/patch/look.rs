@@ -20,14 +20,61 @@ pub(super) struct Looks {
     before: Vec<(u32, [u32; 3])>,
     /// How far any node may have moved since the beginning, m.
     travel: f64,
+    /// While no node is far from where it was when the whole tree was fitted, that stays as it was.
+    calm: Option<Calm>,
     count: u64,
 }
 
+/// A surface that swings about where it was when its tree was fitted.
+#[derive(Clone, Copy, Debug, Default)]
+struct Calm {
+    /// How far from there any node has been at most, m.
+    drift: f64,
+    /// Some boxes were fitted since: what is in them may have moved twice as far.
+    edited: bool,
+}
+
+impl Calm {
+    /// How far a node may be from its boxes, m.
+    fn slack(&self) -> f64 {
+        self.drift * if self.edited { 2.0 } else { 1.0 }
+    }
+}
+
+/// A surface that was carried away is at rest again when it would take so many questions to go as far as a calm one may drift.
+const STILL: f64 = 200.0;
+
+/// A surface counts as calm up to a drift of so many times what its probes reach.
+const CALM: f64 = 2.0;
+
 impl Looks {
+    /// With room for so many triangles.
+    pub fn with_capacity(triangles: usize) -> Self {
+        Self {
+            found: Vec::with_capacity(triangles),
+            before: Vec::with_capacity(triangles),
+            ..Self::default()
+        }
+    }
+
     /// Has all look again.
-    pub fn forget(&mut self) {
+    fn forget(&mut self) {
         self.list.clear();
         self.found.clear();
+    }
+
+    /// Some triangles have changed, and their boxes with them.
+    pub fn edit(&mut self) {
+        self.forget();
+        if let Some(calm) = &mut self.calm {
+            calm.edited = true;
+        }
+    }
+
+    /// Begins anew with a tree that has just been fitted.
+    fn begin(&mut self) {
+        self.forget();
+        self.calm = Some(Calm::default());
     }
 }
 
@@ -56,8 +103,8 @@ impl Look {
     };
 
     /// How much of the room is used, m; infinite, or no number, if the look is of no use.
-    fn used(&self, probe: &Probe, travel: f64) -> f64 {
-        (self.sought.outgrown(probe) + (travel - self.travel)) * (1.0 + 1e-9)
+    fn used(&self, probe: &Probe, (travel, most): (f64, f64)) -> f64 {
+        (self.sought.outgrown(probe) + (travel - self.travel).min(most)) * (1.0 + 1e-9)
     }
 }
 
@@ -97,14 +144,19 @@ impl Sought {
         }
     }
 
-    /// How much room a look is worth if a question uses `rate` (m) of it: never so little that what hardly moves looks often, and none if it
-    /// would not last for two.
-    fn room(&self, probe: &Probe, rate: f64) -> f64 {
-        let most = match self {
+    /// How far it reaches, m.
+    fn reach(&self, probe: &Probe) -> f64 {
+        match self {
             Self::Nothing => 0.0,
             Self::Near(_, reach) => *reach,
             Self::Below(..) | Self::Within(_) => probe.margin,
-        };
+        }
+    }
+
+    /// How much room a look is worth if a question uses `rate` (m) of it: never so little that what hardly moves looks often, and none if it
+    /// would not last for two.
+    fn room(&self, probe: &Probe, rate: f64) -> f64 {
+        let most = self.reach(probe);
         if 2.0 * rate <= most {
             (LASTING * rate).clamp(0.125 * most, most)
         } else {
@@ -133,21 +185,39 @@ impl Patch {
         self.near.clear();
         self.near_corners.clear();
         self.broken = None;
+        let drift = self.drift.take();
         match &mut self.tree {
             Some(tree) if moved.is_finite() => {
-                tree.moved(moved);
-                self.looks.travel += moved.max(0.0);
+                let looks = &mut self.looks;
+                looks.travel += moved.max(0.0);
+                let reaches = probes.iter().map(|p| Sought::of(p).reach(p));
+                let most = CALM * reaches.fold(0.0, f64::max);
+                match (&mut looks.calm, drift) {
+                    (Some(calm), Some(drift)) if drift <= most || probes.is_empty() => {
+                        calm.drift = calm.drift.max(drift);
+                    }
+                    (Some(calm), _) => {
+                        tree.moved(2.0 * calm.drift + moved);
+                        looks.calm = None;
+                        looks.forget();
+                    }
+                    // It has come to rest elsewhere.
+                    (None, Some(_)) if moved * STILL <= most && tree.refit(positions).is_ok() => {
+                        self.begin(positions);
+                    }
+                    (None, _) => tree.moved(moved),
+                }
             }
             Some(tree) => {
                 // A node that is nowhere is named below, if anything could touch it.
                 if tree.refit(positions).is_err() && positions.len() < tree.node_count() {
                     self.broken = Some(0);
                 }
-                self.looks.forget();
+                self.begin(positions);
             }
             None => {
                 self.tree = Some(grow(&self.triangles, positions));
-                self.looks.forget();
+                self.begin(positions);
             }
         }
         self.look(probes, &wants, positions);
@@ -180,7 +250,24 @@ impl Patch {
         make_room(&mut self.sides, pairs);
         make_room(&mut self.sides_before, pairs);
         make_room(&mut self.seen, pairs);
+        make_room(&mut self.outward, pairs);
         pairs
+    }
+
+    /// The tree has just been fitted: nodes drift from here.
+    fn begin(&mut self, positions: &[DVec3]) {
+        self.looks.begin();
+        self.fitted.clear();
+        // Only for those that follow; others have to know it.
+        if !self.followed.is_empty() {
+            self.fitted.extend_from_slice(positions);
+        }
+    }
+
+    /// Tells the next [`gather`](Self::gather) that no node is farther than this (m) from where it was at the last one that was told an infinite
+    /// motion, the first included: of what swings about a place the tree then need not be fitted. [`follow`](Self::follow) tells it.
+    pub fn drifted(&mut self, far: f64) {
+        self.drift = Some(far);
     }
 
     /// How often a probe looked into the tree so far.
@@ -203,12 +290,15 @@ impl Patch {
             looks.forget();
             looks.list.resize(probes.len(), Look::NONE);
         }
+        let calm = looks.calm;
         let travel = looks.travel;
+        // However long it swings, it is not farther away than this.
+        let now = (travel, calm.map_or(f64::INFINITY, |c| 2.0 * c.drift));
         let mut all = true;
         for (c, (look, probe)) in looks.list.iter_mut().zip(probes).enumerate() {
             look.asked += 1;
             all &= match wants(c) {
-                true => look.used(probe, travel) <= look.room,
+                true => look.used(probe, now) <= look.room,
                 false => matches!(look.sought, Sought::Nothing),
             };
         }
@@ -229,7 +319,7 @@ impl Patch {
                 };
                 continue;
             }
-            let used = look.used(probe, travel);
+            let used = look.used(probe, now);
             if used <= look.room {
                 looks.found.extend_from_slice(&looks.before[old]);
                 look.end = looks.found.len();
@@ -240,13 +330,19 @@ impl Patch {
             let room = sought.room(probe, used / f64::from(look.asked.max(1)));
             let reaching = Reaching::new(probe, room);
             let start = looks.found.len();
-            tree.reached(&reaching, positions, |t| {
+            let found = |t: u32| {
                 let corners = triangles[t as usize];
                 let bounds = around(corners.map(place));
                 if bounds.is_none_or(|bounds| reaching.may_touch(&bounds)) {
                     looks.found.push((t, corners));
                 }
-            });
+            };
+            match calm {
+                Some(calm) => {
+                    tree.reached_then(&Reaching::new(probe, room + calm.slack()), found);
+                }
+                None => tree.reached(&reaching, positions, found),
+            }
             looks.found[start..].sort_unstable();
             *look = Look {
                 sought,

@@ -91,6 +91,10 @@ pub struct Patch {
     broken: Option<u32>,
     /// Where the nodes were when they were last looked at, for [`follow`](Patch::follow).
     followed: Vec<DVec3>,
+    /// Where they were when the whole tree was fitted, likewise.
+    fitted: Vec<DVec3>,
+    /// How far nodes are from there at most, m, if somebody said.
+    drift: Option<f64>,
     /// A box around them then.
     extent: Option<Bounds>,
     looks: Looks,
@@ -103,9 +107,10 @@ pub struct Patch {
     sides_before: Vec<Side>,
     /// How many of `sides_before` come before the pair that is looked at.
     passed: usize,
-    outward: Outward,
+    /// Outer normals at edges and corners that were met in this question.
+    outward: Vec<([u32; 3], DVec3)>,
     /// Corners and edges that a probe touches already, sorted.
-    seen: Vec<(usize, u32, [u32; 3])>,
+    seen: Vec<u128>,
     meetings: Vec<Meeting>,
     scratch: FacetScratch,
 }
@@ -143,6 +148,8 @@ impl Patch {
             sides: Vec::with_capacity(room),
             sides_before: Vec::with_capacity(room),
             seen: Vec::with_capacity(room),
+            outward: Vec::with_capacity(room),
+            looks: Looks::with_capacity(room),
             ..Self::default()
         })
     }
@@ -202,6 +209,11 @@ impl Patch {
             extent.high = extent.high.max(*now);
         }
         self.extent = finite.then_some(extent);
+        if finite && self.fitted.len() == positions.len() {
+            let ways = self.fitted.iter().zip(positions);
+            let squares = ways.map(|(then, now)| then.distance_squared(*now));
+            self.drift = Some(squares.fold(0.0, f64::max).sqrt());
+        }
         if known && finite {
             far.sqrt()
         } else {
@@ -239,7 +251,7 @@ impl Patch {
         out: &mut Vec<Touch>,
     ) {
         let scene = Scene { positions, way };
-        self.outward.begin(self.stars.len());
+        self.outward.clear();
         out.clear();
         make_room(out, self.near.len());
         self.seen.clear();
@@ -303,7 +315,9 @@ impl Patch {
         } else {
             touch.key.0
         };
-        let key = (touch.probe, feature, corners);
+        let [probe, feature, a, b] =
+            [touch.probe as u32, feature, corners[0], corners[1]].map(u128::from);
+        let key = probe << 96 | feature << 64 | a << 32 | b;
         match self.seen.binary_search(&key) {
             Ok(_) => false,
             Err(place) => {
@@ -313,56 +327,37 @@ impl Patch {
         }
     }
 
-    /// Along the surface's outer normal at a point: that of the triangles around the corners that bear it, so that at an edge or a corner all its
-    /// triangles have a say.
+    /// Along the surface's outer normal at a point: that of the triangles that have the edge or the corner on which it lies, so that all of them have a
+    /// say.
     fn outward(&mut self, nodes: [u32; 3], weights: [f64; 3], positions: &[DVec3]) -> DVec3 {
         let face = |t: [u32; 3]| {
             let [a, b, c] = t.map(|n| positions[n as usize]);
             (b - a).cross(c - a)
         };
-        if weights.iter().all(|w| *w > NO_WEIGHT) {
+        let corners = bearing(nodes, weights);
+        if corners[2] != u32::MAX || corners[0] == u32::MAX {
             return face(nodes);
         }
-        let Self {
-            outward,
-            stars,
-            triangles,
-            ..
-        } = self;
-        let around = |n: u32| {
-            let all = stars.around(n).map(|t| face(triangles[t as usize]));
-            all.fold(DVec3::ZERO, |sum, one| sum + one)
-        };
-        let mut sum = DVec3::ZERO;
-        for (n, w) in nodes.iter().zip(weights).filter(|(_, w)| *w != 0.0) {
-            sum += outward.at(*n, around) * w;
+        // The triangles beside it come to the same point soon after.
+        let mut known = self.outward.iter().rev().take(RECENT);
+        if let Some((_, sum)) = known.find(|known| known.0 == corners) {
+            return *sum;
         }
+        let mut sum = DVec3::ZERO;
+        let [_, other, _] = corners;
+        for t in self.stars.around(corners[0]) {
+            let triangle @ [a, b, c] = self.triangles[t as usize];
+            if other == u32::MAX || (a == other) | (b == other) | (c == other) {
+                sum += face(triangle);
+            }
+        }
+        self.outward.push((corners, sum));
         sum
     }
 }
 
-/// Sums of the outer normals around nodes, each worked out once in a question: near triangles share most of their corners.
-#[derive(Clone, Debug, Default)]
-struct Outward {
-    /// In which question each sum was worked out.
-    sums: Vec<(u64, DVec3)>,
-    question: u64,
-}
-
-impl Outward {
-    fn begin(&mut self, nodes: usize) {
-        self.question += 1;
-        self.sums.resize(nodes, (0, DVec3::ZERO));
-    }
-
-    fn at(&mut self, node: u32, sum: impl FnOnce(u32) -> DVec3) -> DVec3 {
-        let known = &mut self.sums[node as usize];
-        if known.0 != self.question {
-            *known = (self.question, sum(node));
-        }
-        known.1
-    }
-}
+/// So many outer normals are looked through before one is worked out again.
+const RECENT: usize = 8;
 
 /// The tree over those triangles that are there.
 fn grow(triangles: &[[u32; 3]], positions: &[DVec3]) -> Tree {
@@ -381,14 +376,13 @@ fn make_room<T>(list: &mut Vec<T>, now: usize) {
 
 /// The corners that bear a point, in ascending order; none is `u32::MAX`.
 fn bearing(nodes: [u32; 3], weights: [f64; 3]) -> [u32; 3] {
-    let mut corners = [u32::MAX; 3];
-    for (corner, (n, w)) in corners.iter_mut().zip(nodes.into_iter().zip(weights)) {
-        if w > NO_WEIGHT {
-            *corner = n;
-        }
-    }
-    corners.sort_unstable();
-    corners
+    let of = |k: usize| match weights[k] > NO_WEIGHT {
+        true => nodes[k],
+        false => u32::MAX,
+    };
+    let [a, b, c] = [of(0), of(1), of(2)];
+    let (low, high) = (a.min(b), a.max(b));
+    [low.min(c), high.min(c).max(low), high.max(c)]
 }
 
 #[cfg(test)]

@@ -60,11 +60,6 @@ impl Stars {
         near.iter().copied().chain(far.iter().map(|m| m.1))
     }
 
-    /// How many nodes there is room for.
-    pub fn len(&self) -> usize {
-        self.nodes.len()
-    }
-
     /// Makes room for so many nodes.
     pub fn extend(&mut self, nodes: usize) {
         self.nodes
