@@ -309,8 +309,53 @@ impl Group {
         self.stable = bounds.safe;
         self.adaptive = self.adaptive.map(|_| bounds.exact);
         let within = |m: MatterId| self.members.contains(&m);
-        let (hypers, globals) = (hypers_within(model, within), globals_within(model, within));
+        let (hypers, mut globals) = (hypers_within(model, within), globals_within(model, within));
+        // Tears have moved some of their ends.
+        for (new, old) in globals.iter_mut().zip(&self.globals) {
+            new.ends = old.ends;
+        }
         (self.hypers, self.globals) = (hypers, globals);
+    }
+
+    /// Elements between different things, where they end by now.
+    pub fn globals(&self) -> &[Global] {
+        &self.globals
+    }
+
+    /// Where ties, joints and elements of the scene end, always in the same order.
+    pub fn feet(&self) -> impl Iterator<Item = Anchor> + '_ {
+        let ties = self.ties[..self.scene_ties].iter();
+        let joints = self.joints.iter().flat_map(Joint::anchors);
+        let globals = self.globals.iter().flat_map(|g| g.ends);
+        let pulled = globals.filter_map(|end| match end {
+            End::On(anchor) => Some(anchor),
+            End::At(_) => None,
+        });
+        let joined = ties.map(|t| [t.a, t.b]).chain(joints).flatten();
+        joined.chain(pulled)
+    }
+
+    /// The same, to be moved.
+    pub fn each_foot(&mut self, mut show: impl FnMut(&mut Anchor)) {
+        for tie in &mut self.ties[..self.scene_ties] {
+            show(&mut tie.a);
+            show(&mut tie.b);
+        }
+        for joint in &mut self.joints {
+            for base in &mut joint.bases {
+                show(&mut base.a);
+                show(&mut base.b);
+            }
+            for control in &mut joint.controls {
+                show(&mut control.a);
+                show(&mut control.b);
+            }
+        }
+        for end in self.globals.iter_mut().flat_map(|g| &mut g.ends) {
+            if let End::On(anchor) = end {
+                show(anchor);
+            }
+        }
     }
 
     /// Takes over how long substeps may be now that membranes have changed.

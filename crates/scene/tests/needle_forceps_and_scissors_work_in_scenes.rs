@@ -666,3 +666,44 @@ fn forceps_open_a_capsule_along_its_circle() {
     assert!(path.mean < 0.3e-3, "{end:?}");
     assert_eq!(sheet(&simulation).check(), Ok(()));
 }
+
+/// A sheet that tears from a slit while a body hangs on it by a ball joint, and a spring draws at it.
+const JOINED: &str = "trocar = 1\n[world]\ngravity = [0.0, -9.81, 0.0]\nstep = 0.005\n\
+    [[membrane]]\nname = \"sheet\"\nhexagonal = {}\nposition = [-0.00425, -0.00433, 0.0]\nsprings = { stiffness = 650, mass = 0.001 }\ndamping = 60\n\
+    slit = [[[0.0, -0.00433, 0.0], [0.0, -0.0024, 0.0]]]\n\
+    fixed = [{ nodes = [350, 351, 352, 353, 354, 355, 356, 357, 358, 359, 360, 361, 362, 363, 364, 365, 366] }]\n\
+    tearing = { tip = 10, edge = 300, inner = 600, fastest = 60, calls = 2 }\n\
+    [[body]]\nname = \"weight\"\nposition = [-0.003, -0.006, 0.0]\nmass = 0.002\nform = { ball = 0.0005 }\ncollide = false\n\
+    [[joint]]\nname = \"hook\"\nkind = \"ball\"\na = { body = \"weight\", at = [0.0, 0.002, 0.0] }\nb = { tissue = \"sheet\", at = [-0.003, -0.004, 0.0] }\n\
+    [[element]]\na = { tissue = \"sheet\", at = [0.003, -0.0041, 0.0] }\nb = { world = [0.012, -0.004, 0.003] }\nrest_length = 0.001\nanswer = { stiffness = 12.0 }\n";
+
+#[test]
+fn joints_and_elements_follow_tears() {
+    let scene = Scene::from_text("test.toml", JOINED).unwrap_or_else(|e| panic!("{e}"));
+    let mut first = simulation(&scene, 1);
+    let idle = first.idle_input();
+    let mut stored = None;
+    for k in 0..400 {
+        first.step(&idle);
+        assert!(first.report().aim.error < 1e-4, "step {k}: {:?}", first.report().aim);
+        if k == 150 {
+            stored = Some(first.snapshot());
+        }
+    }
+    let now = torn(&first);
+    assert!(now.tears > 20, "{now:?}");
+    // The weight still hangs on its hook, which bears it.
+    let borne = first.joint_force(0).unwrap().held;
+    assert!(borne > 0.005 && borne < 1.0, "{borne}");
+    assert!(common::is_sound(&first, 10.0));
+    let mut other = simulation(&scene, 2);
+    other.restore(&stored.unwrap()).unwrap();
+    for _ in 151..400 {
+        other.step(&idle);
+    }
+    assert_eq!(other.hash(), first.hash());
+    let damper = JOINED.replace("{ stiffness = 12.0 }", "{ damping = 1.0 }");
+    let built = Scene::from_text("test.toml", &damper).and_then(|s| Simulation::new(&s, 1).map(|_| ()));
+    let error = built.expect_err("a damper on a membrane").to_string();
+    assert!(error.contains("damper"), "{error}");
+}
