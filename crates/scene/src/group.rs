@@ -46,6 +46,13 @@ const TISSUE_FRICTION: [f64; 2] = [0.4, 0.3];
 /// about five times as far as the point.
 const LEAST_SHARE: f64 = 0.05;
 
+/// A hull that touches nothing.
+const NOWHERE: Capsule = Capsule {
+    a: DVec3::splat(1e6),
+    b: DVec3::splat(1e6),
+    radius: LEAST_LOOK,
+};
+
 /// The surface of a tissue, as instruments and bodies meet it.
 pub struct Skin {
     /// Whose it is.
@@ -197,6 +204,8 @@ pub struct Group {
     /// often enough.
     approach: f64,
     poses: Vec<[Pose; PARTS]>,
+    /// True if all its surfaces are those of membranes.
+    only_films: bool,
     solver: Solver,
     stages: Stages,
     gauge: Gauge,
@@ -287,6 +296,7 @@ impl Group {
             ahead: Vec::new(),
             approach: 0.0,
             poses: Vec::new(),
+            only_films: connected.members.iter().all(|m| model.net(*m).is_none()),
             solver: Solver::default(),
             stages: Stages::default(),
             gauge: Gauge::default(),
@@ -475,7 +485,8 @@ impl Group {
             }
         };
         // A thin tool is looked at more often: on the way of its own radius tissue can't get past its axis.
-        let radii = self.capsules.iter().map(|c| c.radius);
+        let near = self.capsules.iter().filter(|c| **c != NOWHERE);
+        let radii = near.map(|c| c.radius);
         let least = radii.fold(WATCH, f64::min).max(LEAST_LOOK);
         let looks = trocar_math::real::ceil(self.approach / least) as u32;
         let needles = self.works.iter().map(|w| w.substeps).fold(1, u32::max);
@@ -508,7 +519,7 @@ impl Group {
         self.probes.place(
             stage.model,
             (&self.capsules, &self.ahead),
-            reach,
+            (reach, self.only_films),
             share,
             stage.dt,
         );
@@ -565,11 +576,18 @@ impl Group {
             let poses = tool.grasper.poses(&moves.at(from));
             let capsules = tool.grasper.capsules(&poses);
             let ahead = tool.grasper.capsules(&tool.grasper.poses(&moves.at(to)));
-            for (a, b) in capsules.iter().zip(&ahead) {
+            let unseen = self.only_films && tool.kind == InstrumentKind::Needle;
+            for (part, (a, b)) in capsules.into_iter().zip(ahead).enumerate() {
+                // A needle's tip works membranes by forces; nobody need look for what it touches otherwise.
+                if unseen && part > 0 {
+                    self.capsules.push(NOWHERE);
+                    self.ahead.push(NOWHERE);
+                    continue;
+                }
                 motion = motion.max(a.a.distance(b.a)).max(a.b.distance(b.b));
+                self.capsules.push(a);
+                self.ahead.push(b);
             }
-            self.capsules.extend(capsules);
-            self.ahead.extend(ahead);
             self.poses.push(poses);
         }
         motion
@@ -660,7 +678,7 @@ impl Group {
         self.probes.place(
             stage.model,
             (&self.capsules, &self.ahead),
-            motion,
+            (motion, self.only_films),
             share,
             sub.h,
         );

@@ -92,7 +92,10 @@ impl Simulation {
                 membrane.see(|bits| hash.count(bits));
             }
         }
-        self.tears.as_flattened().iter().for_each(|n| hash.count(*n));
+        self.tears
+            .as_flattened()
+            .iter()
+            .for_each(|n| hash.count(*n));
         for work in self.groups.iter().flat_map(|g| &g.works) {
             work.see(|bits| hash.count(bits));
         }

@@ -395,10 +395,7 @@ impl Simulation {
 
     fn edit_grip(&mut self, t: usize, dt: f64) {
         let tool = &self.model.tools[t];
-        if !matches!(
-            tool.kind,
-            InstrumentKind::Grasper | InstrumentKind::Forceps
-        ) {
+        if !matches!(tool.kind, InstrumentKind::Grasper | InstrumentKind::Forceps) {
             return;
         }
         let jaw = self.handles[t].jaw;

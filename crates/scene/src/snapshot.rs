@@ -15,9 +15,7 @@ use thiserror::Error;
 use trocar_collide::patch::Side;
 use trocar_dynamics::{Anchor, Local, MatterId, Nodes, State, TieKind, joint::Memory};
 use trocar_soft::membrane::{Membrane, MembraneRecord};
-use trocar_tools::{
-    EndoscopeHandle, Grip, Handle, grasper::PARTS, grip::Hold, membrane::Stroke,
-};
+use trocar_tools::{EndoscopeHandle, Grip, Handle, grasper::PARTS, grip::Hold, membrane::Stroke};
 
 const MAGIC: &[u8; 8] = b"TROCSNP9";
 

@@ -313,10 +313,7 @@ impl Group {
     /// Tells needles and forceps where they go in this step (W54), and lets them look for what they may reach (W57).
     pub(crate) fn begin_works(&mut self, stage: &Stage<'_>) {
         for work in &mut self.works {
-            let (tool, moves) = (
-                &stage.model.tools[work.tool],
-                &stage.motions[work.tool],
-            );
+            let (tool, moves) = (&stage.model.tools[work.tool], &stage.motions[work.tool]);
             let part = work.part();
             let [from, to] = [&moves.from, &moves.to].map(|h| tool.grasper.poses(h)[part]);
             let dt = stage.dt;

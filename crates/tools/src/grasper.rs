@@ -181,7 +181,9 @@ impl Grasper {
     fn tip_in_shaft(&self) -> DVec3 {
         match self.end {
             End::Jaws => DVec3::Z * self.jaw_length,
-            End::Tip(bend) => rotation::from_axis_angle(DVec3::X, bend) * DVec3::Z * self.jaw_length,
+            End::Tip(bend) => {
+                rotation::from_axis_angle(DVec3::X, bend) * DVec3::Z * self.jaw_length
+            }
         }
     }
 

@@ -171,7 +171,11 @@ pub(crate) fn timed_course(
     for (key, values) in [("jaw", &spec.jaw), ("roll", &spec.roll)] {
         let values = values.as_deref().unwrap_or_default();
         if !values.iter().all(|x| x.abs() <= MOST_TURN) {
-            return wrong(key, "an angle is out of range", "Angles are in rad, -100 to 100.");
+            return wrong(
+                key,
+                "an angle is out of range",
+                "Angles are in rad, -100 to 100.",
+            );
         }
     }
     for ((key, is_given), empty) in given.into_iter().zip([
@@ -193,15 +197,15 @@ pub(crate) fn timed_course(
 }
 
 /// What only some kinds have, and whether there is something for them to work on.
-fn check_effects(
-    scene: &Scene,
-    check: &Checker<'_>,
-    item: &Instrument,
-) -> Result<(), SceneError> {
+fn check_effects(scene: &Scene, check: &Checker<'_>, item: &Instrument) -> Result<(), SceneError> {
     use InstrumentKind::{Forceps, Needle, Scissors};
     let only = |key: &'static str, kinds: &str| {
         let problem = format!("only {kinds} have `{key}`");
-        check.error(&[key.into()], problem, "Leave it out, or choose another `kind`.")
+        check.error(
+            &[key.into()],
+            problem,
+            "Leave it out, or choose another `kind`.",
+        )
     };
     if let Some(bend) = item.bend {
         if item.kind != Needle {

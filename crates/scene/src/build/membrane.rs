@@ -230,7 +230,10 @@ impl Model {
         whole.expect_tools(self.added_stiffness(before, &whole));
         let now = self.membrane(before.matter).unwrap_or(&before.whole);
         let now = whole
-            .from_record(now.record().retuned(before.whole.material(), whole.material()))
+            .from_record(
+                now.record()
+                    .retuned(before.whole.material(), whole.material()),
+            )
             .map_err(|e| e.to_string())?;
         let step = [&whole, &now].map(|m| 0.9 * trocar_dynamics::Matter::stable_step(m));
         let substeps = super::substeps(self.step, step[0].min(step[1]));

@@ -189,7 +189,9 @@ impl Simulation {
                 *number = *value;
             }
         }
-        let made = specs.into_iter().map(|(k, spec)| self.model.retune(k, spec));
+        let made = specs
+            .into_iter()
+            .map(|(k, spec)| self.model.retune(k, spec));
         made.collect()
     }
 

@@ -36,10 +36,8 @@ pub enum Damaged {
 impl MembraneRecord {
     /// The same for a membrane that is now made of something else: what folds have weakened stays weakened by the same part.
     pub fn retuned(mut self, from: &Material, to: &Material) -> Self {
-        if let (
-            Material::Springs { stiffness: was, .. },
-            Material::Springs { stiffness: is, .. },
-        ) = (from, to)
+        if let (Material::Springs { stiffness: was, .. }, Material::Springs { stiffness: is, .. }) =
+            (from, to)
         {
             for stiffness in &mut self.stiffness {
                 let part = *stiffness / was;

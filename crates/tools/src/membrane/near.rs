@@ -85,11 +85,12 @@ impl Near {
     pub(super) fn resume(&mut self, membrane: &Membrane, held: &[(u32, Held)]) {
         let sheet = membrane.sheet();
         self.candidates.clear();
-        self.candidates.extend(held.iter().map(|(slot, held)| Candidate {
-            triangle: sheet.triangle_at(*slot as usize),
-            open: [false; 3],
-            held: *held,
-        }));
+        self.candidates
+            .extend(held.iter().map(|(slot, held)| Candidate {
+                triangle: sheet.triangle_at(*slot as usize),
+                open: [false; 3],
+                held: *held,
+            }));
         // The list itself is found anew at the next look.
         self.corners.clear();
         self.margin = -1.0;

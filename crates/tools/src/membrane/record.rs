@@ -62,7 +62,10 @@ impl Needle {
                 see_all(&mut see, &[&weights, &place.to_array()]);
             }
             if let Some(side) = held.side {
-                see_all(&mut see, &[&side.weights, &side.out.to_array(), &[side.along]]);
+                see_all(
+                    &mut see,
+                    &[&side.weights, &side.out.to_array(), &[side.along]],
+                );
                 see(u64::from(side.passed));
             }
         }
@@ -71,9 +74,9 @@ impl Needle {
     /// Whether a record fits a membrane, wherever it came from.
     pub fn can_resume(membrane: &Membrane, record: &NeedleRecord) -> bool {
         let sound = |(triangle, held): &(u32, Held)| {
-            let stuck = held.stuck.is_none_or(|(weights, place)| {
-                are_weights(weights) && place.length() <= FARTHEST
-            });
+            let stuck = held
+                .stuck
+                .is_none_or(|(weights, place)| are_weights(weights) && place.length() <= FARTHEST);
             let side = held.side.is_none_or(|side| {
                 are_weights(side.weights)
                     && (side.out.length() - 1.0).abs() < 1e-6
