@@ -309,14 +309,12 @@ impl Simulation {
         for group in &mut self.groups {
             let works = group.works.iter_mut().filter(|w| w.matter == matter);
             works.for_each(|work| work.follow(membrane));
-            for tie in &mut group.ties[..group.scene_ties] {
-                for end in [&mut tie.a, &mut tie.b] {
-                    // A tie is for good: if what it was on is gone, it clings to what was next to it.
-                    if !follow(end) {
-                        cling(membrane, &start.position, &mut end.at);
-                    }
+            group.each_foot(|end| {
+                // Ties, joints and elements are for good: if what they were on is gone, they cling to what was next to it.
+                if !follow(end) {
+                    cling(membrane, &start.position, &mut end.at);
                 }
-            }
+            });
         }
         // What this step did is still looked at.
         self.pulls.retain_mut(|pull| follow(&mut pull.anchor));

@@ -160,6 +160,8 @@ pub struct Group {
     /// How far nodes of each skin moved since the last step, m.
     moved: Vec<f64>,
     poses: Vec<[Pose; PARTS]>,
+    /// True if all its surfaces are those of membranes.
+    only_films: bool,
     solver: Solver,
     stages: Stages,
     gauge: Gauge,
@@ -251,6 +253,7 @@ impl Group {
             approach: 0.0,
             moved: Vec::new(),
             poses: Vec::new(),
+            only_films: connected.members.iter().all(|m| model.net(*m).is_none()),
             solver: Solver::default(),
             stages: Stages::default(),
             gauge: Gauge::default(),
@@ -273,8 +276,53 @@ impl Group {
         self.stable = bounds.safe;
         self.adaptive = self.adaptive.map(|_| bounds.exact);
         let within = |m: MatterId| self.members.contains(&m);
-        let (hypers, globals) = (hypers_within(model, within), globals_within(model, within));
+        let (hypers, mut globals) = (hypers_within(model, within), globals_within(model, within));
+        // Tears have moved some of their ends.
+        for (new, old) in globals.iter_mut().zip(&self.globals) {
+            new.ends = old.ends;
+        }
         (self.hypers, self.globals) = (hypers, globals);
+    }
+
+    /// Elements between different things, where they end by now.
+    pub fn globals(&self) -> &[Global] {
+        &self.globals
+    }
+
+    /// Where ties, joints and elements of the scene end, always in the same order.
+    pub fn feet(&self) -> impl Iterator<Item = Anchor> + '_ {
+        let ties = self.ties[..self.scene_ties].iter();
+        let joints = self.joints.iter().flat_map(Joint::anchors);
+        let globals = self.globals.iter().flat_map(|g| g.ends);
+        let pulled = globals.filter_map(|end| match end {
+            End::On(anchor) => Some(anchor),
+            End::At(_) => None,
+        });
+        let joined = ties.map(|t| [t.a, t.b]).chain(joints).flatten();
+        joined.chain(pulled)
+    }
+
+    /// The same, to be moved.
+    pub fn each_foot(&mut self, mut show: impl FnMut(&mut Anchor)) {
+        for tie in &mut self.ties[..self.scene_ties] {
+            show(&mut tie.a);
+            show(&mut tie.b);
+        }
+        for joint in &mut self.joints {
+            for base in &mut joint.bases {
+                show(&mut base.a);
+                show(&mut base.b);
+            }
+            for control in &mut joint.controls {
+                show(&mut control.a);
+                show(&mut control.b);
+            }
+        }
+        for end in self.globals.iter_mut().flat_map(|g| &mut g.ends) {
+            if let End::On(anchor) = end {
+                show(anchor);
+            }
+        }
     }
 
     /// Takes over how long substeps may be now that membranes have changed.
@@ -332,7 +380,8 @@ impl Group {
             }
         };
         // A thin tool is looked at more often: on the way of its own radius tissue can't get past its axis.
-        let radii = self.capsules.iter().map(|c| c.radius);
+        let near = self.capsules.iter().filter(|c| **c != NOWHERE);
+        let radii = near.map(|c| c.radius);
         let least = radii.fold(WATCH, f64::min).max(LEAST_LOOK);
         let looks = trocar_math::real::ceil(self.approach / least) as u32;
         let needles = self.works.iter().map(|w| w.substeps).fold(1, u32::max);

@@ -47,10 +47,9 @@ impl Simulation {
             for tie in &group.ties[..group.scene_ties] {
                 hash.vectors(&[tie.impulse]);
                 hash.number(tie.h);
-                if !self.model.films.is_empty() {
-                    hash.anchor(&tie.a);
-                    hash.anchor(&tie.b);
-                }
+            }
+            if !self.model.films.is_empty() {
+                group.feet().for_each(|foot| hash.anchor(&foot));
             }
             for joint in &group.joints {
                 hash.numbers(&joint.memory.impulses);

@@ -233,7 +233,7 @@ impl Simulation {
             let mut on = ends.iter().filter_map(matter);
             on.any(|m| feels(need, m))
         };
-        for global in &model.globals {
+        for global in self.globals() {
             if !pulls(need, &global.ends) {
                 continue;
             }
@@ -262,7 +262,7 @@ impl Simulation {
         }
         // In the order of the substep: slaves hand on what elements and commands do to them.
         let sight = self.sight();
-        for global in model.globals.iter().filter(|g| pulls(need, &g.ends)) {
+        for global in self.globals().filter(|g| pulls(need, &g.ends)) {
             global.apply(&sight, nodes, field.time);
         }
         for (anchor, force) in self.pushes.iter().filter(|p| feels(need, p.0.matter)) {
@@ -323,7 +323,7 @@ impl Simulation {
         }
         if wanted.elements {
             let sight = self.sight();
-            for global in &self.model.globals {
+            for global in self.globals() {
                 let (a, b, force) = global.look(&sight, &self.state.nodes, self.state.time);
                 out.elements.push(ElementInsight { a, b, force });
             }

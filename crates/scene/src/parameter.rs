@@ -645,6 +645,10 @@ impl Simulation {
             for (group, connected) in self.groups.iter_mut().zip(&self.model.groups) {
                 group.renew(&self.model, &connected.bounds);
             }
+            if wish.singles.iter().any(|s| s.2 == Touches::Elements) {
+                self.model.expect_all();
+                self.note_film_steps();
+            }
             self.longest = self.model.longest_step();
             // The nets are new and know nothing of grips.
             self.mark_held();

@@ -15,6 +15,9 @@ use trocar_math::{Bounds, Pose, rotation};
 /// well.
 pub const WATCH: f64 = 1e-3;
 
+/// The same around fine instruments on membranes, in their radii.
+const WATCHED_RADII: f64 = 2.0;
+
 /// Nothing is looked for farther than this, m, however fast it moves.
 const FARTHEST: f64 = 0.2;
 
@@ -175,23 +178,28 @@ impl Probes {
     }
 
     /// Puts all where they are; `motion` is how far instruments move at most (m) before the next time and `ahead` where they are then, bodies
-    /// move for `seconds`.
+    /// move for `seconds`. If there are `only_films`, less around fine instruments is watched.
     pub fn place<'n>(
         &mut self,
         model: &Model,
         (capsules, ahead): (&[Capsule], &[Capsule]),
-        motion: f64,
+        (motion, only_films): (f64, bool),
         share: impl Fn(MatterId) -> &'n Nodes,
         seconds: f64,
     ) {
         self.list.clear();
         for (now, then) in capsules.iter().zip(ahead) {
+            // Membranes are worked with fine instruments, whose least motion is smaller than what is watched around thick ones.
+            let watch = match only_films {
+                true => WATCH.min(WATCHED_RADII * now.radius),
+                false => WATCH,
+            };
             self.list.push(Probe {
                 hull: Hull::Capsule(*now),
-                margin: motion + WATCH,
+                margin: motion + watch,
                 ahead: Some(Ahead {
                     way: Way::Axis([then.a - now.a, then.b - now.b]),
-                    watch: WATCH,
+                    watch,
                 }),
             });
         }

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use trocar_collide::{torn::Torn, tree::TreeError};
 use trocar_dynamics::{Anchor, Budget, Crew, Joint, Local, Matter, MatterId, Nodes, Pull, State};
 use trocar_math::Pose;
-use trocar_soft::{Net, NodeFlags, global::Sight};
+use trocar_soft::{Global, Net, NodeFlags, global::Sight};
 use trocar_tools::{
     EndoscopeHandle, Eye, Grip, Handle,
     grasper::PARTS,
@@ -568,6 +568,11 @@ impl Simulation {
             matter: move |m: MatterId| &*self.model.matters[m.index()],
             slot: &self.everywhere,
         }
+    }
+
+    /// Elements between different things, where they end by now.
+    pub(crate) fn globals(&self) -> impl Iterator<Item = &Global> + '_ {
+        self.groups.iter().flat_map(|g| g.globals())
     }
 
     /// What does not change.

@@ -62,8 +62,8 @@ struct GroupPart {
     rest: Vec<Rest>,
     /// Where its tissues touch themselves and each other, and the number of the next such contact.
     folds: Option<(Vec<FoldRecord>, u64)>,
-    /// Ends of its ties, if the scene has membranes: tears move them.
-    feet: Vec<(Anchor, Anchor)>,
+    /// Ends of its ties, joints and elements, if the scene has membranes: tears move them.
+    feet: Vec<Anchor>,
     /// What needles and forceps remember of its membranes.
     works: Vec<WorkRecord>,
 }
@@ -119,7 +119,7 @@ impl Simulation {
                     folds: g.folding.as_ref().map(Folding::memory),
                     feet: match films.is_empty() {
                         true => Vec::new(),
-                        false => g.ties[..g.scene_ties].iter().map(|t| (t.a, t.b)).collect(),
+                        false => g.feet().collect(),
                     },
                     works: g.works.iter().map(Work::record).collect(),
                 })
@@ -178,9 +178,8 @@ impl Simulation {
         self.resume_films(films, snapshot.followers);
         (self.strokes, self.leads) = (snapshot.strokes, snapshot.leads);
         for (group, part) in self.groups.iter_mut().zip(snapshot.groups) {
-            for (tie, (a, b)) in group.ties.iter_mut().zip(part.feet) {
-                (tie.a, tie.b) = (a, b);
-            }
+            let mut feet = part.feet.into_iter();
+            group.each_foot(|foot| *foot = feet.next().unwrap_or(*foot));
             for (tie, (impulse, h)) in group.ties.iter_mut().zip(part.ties) {
                 (tie.impulse, tie.h) = (impulse, h);
             }
@@ -318,9 +317,8 @@ impl Simulation {
                     && match films.is_empty() {
                         true => part.feet.is_empty(),
                         false => {
-                            part.feet.len() == g.scene_ties
-                                && (g.ties.iter().zip(&part.feet))
-                                    .all(|(tie, (a, b))| stays(&tie.a, a) && stays(&tie.b, b))
+                            part.feet.len() == g.feet().count()
+                                && (g.feet().zip(&part.feet)).all(|(was, is)| stays(&was, is))
                         }
                     }
                     && part.works.len() == g.works.len()

@@ -9,7 +9,11 @@ use glam::DVec3;
 use serde::{Deserialize, Serialize};
 use trocar_dynamics::{MatterId, Nodes};
 use trocar_math::{Pose, real};
-use trocar_soft::membrane::{Material, Membrane};
+use trocar_soft::{
+    Global,
+    global::End,
+    membrane::{Material, Membrane},
+};
 use trocar_tools::{
     Part,
     membrane::{
@@ -107,8 +111,15 @@ impl Parts {
 }
 
 impl Model {
-    /// The most that instruments may add to the stiffness of a membrane's nodes, N/m.
-    pub(crate) fn tool_stiffness(&self, film: &Film, membrane: &Membrane) -> f64 {
+    /// The most that instruments and elements may add to the stiffness of a membrane's nodes, N/m.
+    pub(crate) fn added_stiffness(&self, film: &Film, membrane: &Membrane) -> f64 {
+        let on_it = |g: &&Global| {
+            let mut ends = g.ends.iter();
+            ends.any(|e| matches!(e, End::On(anchor) if anchor.matter == film.matter))
+        };
+        // Whatever is at the other end may come towards it as fast.
+        let elements = self.globals.iter().filter(on_it);
+        let elements: f64 = elements.map(|g| 2.0 * g.slope()).sum();
         let works = self.tools.iter().filter_map(|tool| {
             let parts = Parts::new(self, tool, film, membrane)?;
             Some(match parts.effect().ok()? {
@@ -116,7 +127,7 @@ impl Model {
                 Effect::Forceps(forceps) => forceps.added_stiffness(),
             })
         });
-        works.sum()
+        elements + works.sum::<f64>()
     }
 
     /// What instruments do to membranes among `members`.

@@ -137,12 +137,12 @@ fn describe(path: &str, mut simulation: Simulation) -> Result<String, std::fmt::
         )?;
     }
     for event in first.events().iter().chain(gathered.events()) {
-        // What tears is meant to.
-        let meant = matches!(
+        // What commands have instruments do is meant, and so are tears.
+        let bad = matches!(
             event.what,
-            Happening::TearBegan { .. } | Happening::TearEnded { .. }
+            Happening::Quarantined { .. } | Happening::Refused { .. }
         );
-        let kind = if meant { "event  " } else { "warning" };
+        let kind = if bad { "warning" } else { "event  " };
         writeln!(out, "  {kind}     at {:.3} s: {}", event.time, event.what)?;
     }
     Ok(out)

@@ -9,6 +9,9 @@ use super::id::Id;
 /// No part: the neighbour beyond a rim.
 pub(super) const NONE: u32 = u32::MAX;
 
+/// Ages beyond this come from no sheet.
+const OLDEST: u32 = 1 << 31;
+
 /// One step back.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Undo<T> {
@@ -108,8 +111,10 @@ impl<T: Copy> Slots<T> {
             is_free && !std::mem::replace(&mut named[*slot as usize], true)
         });
         let odd = age.iter().filter(|age| *age & 1 == 1).count();
+        // Nobody has made and freed a part so often; counting on must not overflow.
+        let young = age.iter().all(|age| *age < OLDEST);
         let places = list.into_iter().zip(age);
-        (once && odd == free.len()).then(|| Self {
+        (once && young && odd == free.len()).then(|| Self {
             list: places.map(|(value, age)| Place::new(value, age)).collect(),
             free,
             journal: Vec::new(),

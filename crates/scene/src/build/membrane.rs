@@ -205,9 +205,9 @@ impl Model {
                 elements,
                 texture: Vec::new(),
             });
-            self.expect_tools(&mut film);
             self.films.push(film);
         }
+        self.expect_all();
         Ok(())
     }
 
@@ -224,7 +224,7 @@ impl Model {
         let built = build(self.plan(), &checker(&item), &spec, self.step).map_err(|e| e.problem)?;
         let mut whole = built.membrane;
         let before = &self.films[film];
-        whole.expect_tools(self.tool_stiffness(before, &whole));
+        whole.expect_tools(self.added_stiffness(before, &whole));
         let now = self.membrane(before.matter).unwrap_or(&before.whole);
         let now = whole
             .from_record(
@@ -261,11 +261,17 @@ impl Model {
         matter
     }
 
-    /// Instruments push and hold a membrane: its substeps have to bear that.
-    fn expect_tools(&mut self, film: &mut Film) {
-        let stiffness = self.tool_stiffness(film, &film.whole);
-        film.whole.expect_tools(stiffness);
-        self.matters[film.matter.index()] = Box::new(film.whole.clone());
+    /// Instruments push and hold a membrane, and elements pull at it: its substeps have to bear that.
+    pub(crate) fn expect_all(&mut self) {
+        for k in 0..self.films.len() {
+            let film = &self.films[k];
+            let stiffness = self.added_stiffness(film, &film.whole);
+            let matter = film.matter;
+            self.films[k].whole.expect_tools(stiffness);
+            if let Some(now) = self.membrane_mut(matter) {
+                now.expect_tools(stiffness);
+            }
+        }
     }
 
     /// The node of a body of prescribed motion.

@@ -40,11 +40,18 @@ impl Group {
             let poses = tool.grasper.poses(&moves.at(from));
             let capsules = tool.grasper.capsules(&poses);
             let ahead = tool.grasper.capsules(&tool.grasper.poses(&moves.at(to)));
-            for (a, b) in capsules.iter().zip(&ahead) {
+            let unseen = self.only_films && tool.kind == InstrumentKind::Needle;
+            for (part, (a, b)) in capsules.into_iter().zip(ahead).enumerate() {
+                // A needle's tip works membranes by forces; nobody need look for what it touches otherwise.
+                if unseen && part > 0 {
+                    self.capsules.push(NOWHERE);
+                    self.ahead.push(NOWHERE);
+                    continue;
+                }
                 motion = motion.max(a.a.distance(b.a)).max(a.b.distance(b.b));
+                self.capsules.push(a);
+                self.ahead.push(b);
             }
-            self.capsules.extend(capsules);
-            self.ahead.extend(ahead);
             self.poses.push(poses);
         }
         motion

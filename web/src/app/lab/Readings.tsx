@@ -63,7 +63,9 @@ export function SolverPanel({ status }: { status: Status }) {
         ["Correct: error left", `${figure(1000 * status.correctError, 3)} mm/s`],
         ["Contacts", String(status.contacts)],
         ["Substeps", String(status.substeps)],
-        ["Force at the tip", `${status.force.toFixed(2)} N`],
+        // Of fine instruments it is some hundredths.
+        ["Force at the tip", `${figure(status.force, 2)} N`],
+        ...(status.holds ? [["Jaws", status.holding ? "hold tissue" : "empty"] as [string, string]] : []),
       ]}
     />
   );
