@@ -33,6 +33,7 @@ fn forceps() -> Result<Forceps> {
         reach: 0.3e-3,
         stiffness: 6500.0,
         slip: f64::INFINITY,
+        bears: f64::INFINITY,
     })
     .map_err(|why| anyhow!(why))
 }

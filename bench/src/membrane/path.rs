@@ -85,6 +85,7 @@ fn circle(name: &str, algorithm: Algorithm, refine: usize, rows: &mut Vec<Row>) 
         reach: 0.3e-3,
         stiffness: 6500.0,
         slip: f64::INFINITY,
+        bears: f64::INFINITY,
     })
     .map_err(|why| anyhow!(why))?;
     membrane.expect_tools(forceps.added_stiffness());

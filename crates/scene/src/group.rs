@@ -22,6 +22,7 @@ use crate::{
     works::Work,
 };
 use glam::DVec3;
+use led::NOWHERE;
 use quarantine::PATIENCE;
 use trocar_collide::{Capsule, Touch, tree::TreeError};
 use trocar_dynamics::{

@@ -645,7 +645,8 @@ impl Simulation {
             for (group, connected) in self.groups.iter_mut().zip(&self.model.groups) {
                 group.renew(&self.model, &connected.bounds);
             }
-            if wish.singles.iter().any(|s| s.2 == Touches::Elements) {
+            let of_element = |single: &(_, _, Touches)| matches!(single.2, Touches::Element(_));
+            if wish.singles.iter().any(of_element) {
                 self.model.expect_all();
                 self.note_film_steps();
             }

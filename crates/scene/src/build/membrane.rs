@@ -178,7 +178,7 @@ impl Model {
             let elements = whole.sheet().edge_count() + whole.bending_springs();
             let tissue = self.tissues.len();
             let matter = self.add(&spec.name, Box::new(whole.clone()), start);
-            let mut film = Film {
+            let film = Film {
                 tissue,
                 matter,
                 ground,

@@ -165,7 +165,7 @@ impl Model {
                 let triangles = match film {
                     None => &tissue.triangles,
                     Some(film) => {
-                        list_triangles(film.whole.sheet(), &mut whole, &mut Vec::new());
+                        list_triangles(film.whole.sheet(), &mut whole);
                         &whole
                     }
                 };

@@ -1,10 +1,19 @@
 //! What is led: instruments by hands, fixtures by their courses; and what instruments feel.
 
-use super::{Group, Stage};
+use super::{Group, LEAST_LOOK, Stage};
+use crate::file::InstrumentKind;
 use glam::DVec3;
+use trocar_collide::Capsule;
 use trocar_dynamics::{Anchor, BodyContact, Kinematic, Local};
 use trocar_math::Pose;
 use trocar_tools::{Handle, grasper::PARTS};
+
+/// A hull that touches nothing.
+pub(super) const NOWHERE: Capsule = Capsule {
+    a: DVec3::splat(1e6),
+    b: DVec3::splat(1e6),
+    radius: LEAST_LOOK,
+};
 
 /// The motion of an instrument in this step.
 #[derive(Clone, Copy, Debug)]

@@ -21,13 +21,6 @@ const TISSUE_FRICTION: [f64; 2] = [0.4, 0.3];
 /// about five times as far as the point.
 const LEAST_SHARE: f64 = 0.05;
 
-/// A hull that touches nothing.
-const NOWHERE: Capsule = Capsule {
-    a: DVec3::splat(1e6),
-    b: DVec3::splat(1e6),
-    radius: LEAST_LOOK,
-};
-
 /// The surface of a tissue, as instruments and bodies meet it.
 pub struct Skin {
     /// Whose it is.
