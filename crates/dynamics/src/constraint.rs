@@ -81,7 +81,7 @@ impl Contact {
     }
 }
 
-/// A point where two rigid bodies touch or are about to.
+/// A point where two rigid bodies touch or are about to: they may part, but not come nearer, neither in place nor, at a blow, in speed (B23, B24).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BodyContact {
     /// The bodies: matter and node.
@@ -116,7 +116,7 @@ pub struct BodyContact {
     pub blow: DVec3,
 }
 
-/// Draws a point of matter to a place in the world: the mouse that pulls (K149).
+/// Draws a point of matter to a place in the world: the mouse that pulls (K149, B7, B57).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Pull {
     /// What is pulled.

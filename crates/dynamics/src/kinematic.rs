@@ -4,7 +4,7 @@ use crate::{Field, Masses, Matter, Nodes, Point};
 use glam::{DMat3, DVec3};
 use trocar_math::{Pose, rotation};
 
-/// Frames that go where they are told. A push does not move them; what pushes them feels it.
+/// Frames that stand still or go where they are told (B9). A push does not move them; what pushes them feels it.
 #[derive(Clone, Debug, Default)]
 pub struct Kinematic {
     masses: Masses,

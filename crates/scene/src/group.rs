@@ -395,6 +395,9 @@ impl Group {
     pub fn step(&mut self, stage: &Stage<'_>) {
         let count = self.count_substeps(stage);
         self.count = count;
+        if self.sleeps_on(stage) {
+            return;
+        }
         for index in 0..count {
             self.substep(
                 stage,

@@ -230,7 +230,7 @@ impl Simulation {
         }
     }
 
-    /// One simulated step. Deterministic; allocates nothing once warm, unless something is grasped or tears, or joints fall asleep or wake.
+    /// One simulated step. Deterministic; allocates nothing once warm, unless something is grasped or tears.
     pub fn step(&mut self, input: &Input) -> &StepReport {
         let mut clock = Clock::start();
         self.report.events.clear();

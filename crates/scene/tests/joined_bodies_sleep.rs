@@ -67,28 +67,84 @@ fn a_chain_that_lies_on_the_floor_sleeps() {
     assert!(rig.gap() < 1e-6, "{}", rig.gap());
 }
 
+/// Two links in a row, that hang on the world or on nothing, in no gravity; both move aside at `speed`, m/s.
+fn afloat(hung: bool, speed: f64, says: &str) -> Rig {
+    let mut text = world(&format!("step = 0.002\ngravity = [0, 0, 0]\n{says}"));
+    for (k, x) in [0.0, 0.3].into_iter().enumerate() {
+        let says =
+            format!("mass = 1\nhalf_extents = [0.1, 0.05, 0.05]\nvelocity = [0, {speed:?}, 0]");
+        body(&mut text, &link(k), DVec3::new(x, 0.0, 0.0), &says);
+    }
+    joint(
+        &mut text,
+        "kind = \"ball\"\na = { body = \"link 0\", at = [0.15, 0, 0] }\nb = { body = \"link 1\", at = [-0.15, 0, 0] }",
+    );
+    if hung {
+        let says = "kind = \"ball\"\na = { world = [-0.15, 0, 0] }\nb = { body = \"link 0\", at = [-0.15, 0, 0] }";
+        joint(&mut text, says);
+    }
+    Rig::new(&text)
+}
+
 #[test]
 fn what_hangs_still_sleeps_and_what_hangs_on_nothing_does_not() {
-    for hung in [true, false] {
-        let mut text = world("step = 0.002\ngravity = [0, 0, 0]");
-        for (k, x) in [0.0, 0.3].into_iter().enumerate() {
-            let says = "mass = 1\nhalf_extents = [0.1, 0.05, 0.05]\nvelocity = [0, 0.004, 0]";
-            body(&mut text, &link(k), DVec3::new(x, 0.0, 0.0), says);
+    let mut still = afloat(true, 0.0, "");
+    still.run(1.0);
+    assert!(is_idle(&mut still));
+    let mut free = afloat(false, 0.004, "");
+    free.run(1.0);
+    let speed = free.velocity("link 1").y;
+    assert!((speed - 0.004).abs() < 1e-12, "{speed} m/s");
+}
+
+/// However slowly it swings: nothing brings it to rest.
+#[test]
+fn what_swings_slowly_swings_on() {
+    let [mut one, mut other] = ["", "sleep = false"].map(|says| afloat(true, 0.004, says));
+    one.run(2.0);
+    other.run(2.0);
+    assert!(one.velocity("link 1").length() > 1e-3);
+    assert_eq!(one.velocity("link 1"), other.velocity("link 1"));
+    assert_eq!(one.position("link 0"), other.position("link 0"));
+}
+
+/// A rod of a metre that hangs by its end from the ceiling, `aside` m of its end from where it would rest.
+fn rod(aside: f64) -> Rig {
+    let mut text = world("step = 0.002");
+    let (sine, cosine) = (aside, (1.0 - aside * aside).sqrt());
+    let says = format!(
+        "mass = 1\nhalf_extents = [0.02, 0.5, 0.02]\nrotation = [0, 0, {:?}]",
+        trocar_math::real::atan2(sine, cosine)
+    );
+    let middle = DVec3::new(0.5 * sine, -0.5 * cosine, 0.0);
+    body(&mut text, "rod", middle, &says);
+    joint(
+        &mut text,
+        "kind = \"ball\"\na = { world = [0, 0, 0] }\nb = { body = \"rod\", at = [0, 0.5, 0] }",
+    );
+    Rig::new(&text)
+}
+
+/// It never is as fast as what lies on the ground may be and sleep, and stands still twice in every swing; but it is drawn back.
+#[test]
+fn a_pendulum_does_not_freeze_in_mid_air() {
+    let mut rig = rod(0.004);
+    let (mut fastest, mut least, mut far) = (0.0_f64, f64::INFINITY, [0.0_f64; 2]);
+    // A rod of length l swings at ω = √(3g/2l): a period of 1.64 s.
+    rig.watch(12.0, |rig, _| {
+        let speed = rig.velocity("rod").length();
+        fastest = fastest.max(speed);
+        least = least.min(speed);
+        let place = rig.point("rod", DVec3::Y * -0.5).x;
+        if rig.time() > 9.0 {
+            far = [far[0].min(place), far[1].max(place)];
         }
-        joint(
-            &mut text,
-            "kind = \"ball\"\na = { body = \"link 0\", at = [0.15, 0, 0] }\nb = { body = \"link 1\", at = [-0.15, 0, 0] }",
-        );
-        if hung {
-            let says = "kind = \"ball\"\na = { world = [-0.15, 0, 0] }\nb = { body = \"link 0\", at = [-0.15, 0, 0] }";
-            joint(&mut text, says);
-        }
-        let mut rig = Rig::new(&text);
-        rig.run(1.0);
-        let speed = rig.velocity("link 1").y;
-        let wanted = if hung { 0.0 } else { 0.004 };
-        assert!((speed - wanted).abs() < 1e-12, "hung {hung}: {speed} m/s");
-    }
+    });
+    assert!(fastest < 0.01 && least < 1e-4, "{least} to {fastest} m/s");
+    assert!(far[0] < -0.0038 && far[1] > 0.0038, "{far:?} m");
+    let mut still = rod(0.0);
+    still.run(1.0);
+    assert!(is_idle(&mut still), "it hangs where it would rest");
 }
 
 #[test]

@@ -971,7 +971,19 @@ fn a_follower_stops_at_a_wall_and_joints_hold() {
             .point("box", DVec3::new(-0.1, 0.0, 0.0))
             .distance(rig.point("tail", DVec3::new(0.1, 0.0, 0.0)));
         assert!(gap < 1e-8, "the joint opens by {gap} m at {} s", rig.time());
+        // The hand never draws harder than it may (B56).
+        let drawn = rig.simulation.joint_force(0).unwrap().held;
+        assert!(
+            drawn <= 20.0 * (1.0 + 1e-9),
+            "{drawn} N at {} s",
+            rig.time()
+        );
     });
+    let drawn = rig.simulation.joint_force(0).unwrap().held;
+    assert!(
+        (drawn - 20.0).abs() < 1e-6,
+        "against the wall it draws with all it has: {drawn} N"
+    );
     assert!(rig.position("box").x > 0.34, "{}", rig.position("box"));
 }
 

@@ -70,6 +70,7 @@ fn a_warm_step_takes_no_memory() {
     a_heap_that_comes_apart_and_together_takes_no_memory();
     stages_elements_and_substeps_that_follow_the_state_take_no_memory();
     chains_that_begin_to_touch_take_no_memory();
+    joints_that_fall_asleep_and_wake_take_no_memory();
     substeps_of_higher_order_take_no_memory();
     membranes_that_peel_and_stop_to_tear_take_no_memory();
     needles_and_forceps_take_no_memory();
@@ -232,6 +233,60 @@ fn chains_that_begin_to_touch_take_no_memory() {
     }
     assert!(most > 0, "the chain has missed the block");
     assert_eq!(taken, 0);
+}
+
+/// A chain and a hinge that lie on the floor are lifted by a hand and let go: they wake, and sleep again.
+fn joints_that_fall_asleep_and_wake_take_no_memory() {
+    let mut text = String::from(
+        "trocar = 1\n[world]\nstep = 0.002\n[[body]]\nname = \"floor\"\nmotion = \"static\"\nposition = [0, 0, 0]\nform = { half_space = [0, 1, 0] }\n",
+    );
+    for k in 0..6 {
+        text += &format!(
+            "[[body]]\nname = \"{k}\"\nmass = 1\nposition = [{:?}, 0.05, 0]\nhalf_extents = [0.05, 0.05, 0.05]\n",
+            0.2 * f64::from(k)
+        );
+    }
+    for k in [1, 2, 3, 5] {
+        let (kind, at) = match k {
+            5 => ("hinge", "axis = [0, 0, 1]\n"),
+            _ => ("ball", ""),
+        };
+        text += &format!(
+            "[[joint]]\nkind = \"{kind}\"\n{at}at = [{:?}, 0.05, 0]\na = {{ body = \"{}\" }}\nb = {{ body = \"{k}\" }}\n",
+            0.2 * f64::from(k) - 0.1,
+            k - 1
+        );
+    }
+    let mut simulation = common::built(&text);
+    let bodies = simulation
+        .model()
+        .bodies
+        .unwrap_or_else(|| panic!("there are bodies"));
+    let idle = simulation.idle_input();
+    let mut lift = idle.clone();
+    for (node, x) in [(0, 0.0), (4, 0.8)] {
+        lift.pulls.push(Pull {
+            anchor: Anchor::node(bodies, node),
+            target: DVec3::new(x, 0.2, 0.0),
+            force: 30.0,
+        });
+    }
+    let mut inputs = vec![lift; 200];
+    inputs.resize(2200, idle.clone());
+    let sleeps = |simulation: &mut Simulation| simulation.step(&idle).contacts == 0;
+    for input in &inputs[200..] {
+        simulation.step(input);
+    }
+    assert!(sleeps(&mut simulation), "before anything is lifted");
+    for input in &inputs {
+        simulation.step(input);
+    }
+    assert!(sleeps(&mut simulation), "after it was lifted once");
+    let woken = allocations(&mut simulation, &inputs[..1]);
+    assert!(!sleeps(&mut simulation), "they wake");
+    let rest = allocations(&mut simulation, &inputs[1..]);
+    assert!(sleeps(&mut simulation), "they sleep again");
+    assert_eq!([woken, rest], [0, 0]);
 }
 
 /// Chains of ball joints, each step in links that go ahead and back.

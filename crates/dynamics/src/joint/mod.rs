@@ -48,7 +48,7 @@ impl Side {
     }
 }
 
-/// What a base joint takes away. Axes of side a are fixed to a, those of side b to b; all of unit length.
+/// What a base joint takes away: of places (B21), or of velocities alone (B22). Axes of side a are fixed to a, those of side b to b; all of unit length.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Kind {
     /// All three translations in a point (B30: T3).

@@ -33,7 +33,7 @@ pub use component::Method;
 pub use memory::growth;
 pub use pull::pull;
 
-/// How hard a solve tries.
+/// How hard a solve tries: it may stop at any time with a usable result (B3), and says what error is left.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Budget {
     /// Sweeps over all constraints at most, ≥ 1.
@@ -343,6 +343,9 @@ fn aim_in(
             (touched, all_touch) = workspace.sweep_contacts(touches.tissue, level);
         }
         if !swept {
+            if coupled && outcome.iterations > sweeps {
+                workspace.press.leave_others();
+            }
             pressed = workspace.sweep_bodies(touches.crew) * h;
         }
         outcome.error = tied.max(touched).max(pressed);
@@ -544,6 +547,9 @@ impl Workspace {
                 outcome.error = self.round(level, budget.velocity);
             }
             if !swept {
+                if coupled && outcome.iterations > sweeps {
+                    self.press.leave_others();
+                }
                 pressed = self.sweep_bodies(crew);
             }
             let (held, still) = (outcome.error <= budget.velocity, pressed <= budget.slip);

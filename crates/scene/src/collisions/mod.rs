@@ -82,12 +82,16 @@ pub struct Collisions {
     used: usize,
     /// How much each body moves in this substep, or will be moved.
     stirs: Vec<Stir>,
+    /// Who has been woken in this substep.
+    woken: Vec<bool>,
     /// Bodies that push each other.
     sets: Sets,
     /// Of each body: the least time for which one that it pushes has been calm, s.
     near: Vec<f64>,
     /// Of each set of bodies that push each other: whether something still bears it.
     borne: Vec<bool>,
+    /// Velocity and spin of each body at the start of the step.
+    before: Vec<[DVec3; 2]>,
     /// Memory for [`keep`](Self::keep).
     spare: Vec<Given>,
     /// Length of the substep, s.
@@ -127,9 +131,11 @@ impl Collisions {
             chunks: Vec::new(),
             used: 0,
             stirs: Vec::new(),
+            woken: Vec::new(),
             sets: Sets::default(),
             near: Vec::new(),
             borne: Vec::new(),
+            before: Vec::new(),
             spare: Vec::new(),
             h: 0.0,
         })
@@ -147,11 +153,7 @@ impl Collisions {
         self.h = h;
         if !(0..model.colliders.len() as u32).any(|c| self.is_awake(model, c)) {
             // All sleep, and nothing comes to wake them.
-            self.pairs.clear();
-            self.used = 0;
-            self.keys.clear();
-            self.list.clear();
-            return;
+            return self.forget();
         }
         self.sense(model, &share, h, crew, false);
         if !self.rest.iter().any(|rest| rest.asleep) {
@@ -163,12 +165,22 @@ impl Collisions {
         let rests = self.rest.iter().enumerate();
         self.stirs
             .extend(rests.map(|(i, rest)| Stir::of(rest, nodes, i)));
+        self.woken.clear();
+        self.woken.resize(self.rest.len(), false);
         if let Some(by) = self.rouse(model, &share, h) {
             // Nobody has looked yet at what those that woke lean on.
             self.sense(model, &share, h, crew, by == Stir::Brisk);
             self.rouse(model, &share, h);
         }
         self.collect(model, &share, crew);
+    }
+
+    /// Forgets where bodies touched.
+    pub fn forget(&mut self) {
+        self.pairs.clear();
+        self.used = 0;
+        self.keys.clear();
+        self.list.clear();
     }
 
     /// Looks where bodies touch; with `all`, also where both of them sleep, as if they did not.

@@ -12,6 +12,12 @@ use trocar_math::Sets;
 /// Slower than this, m/s and rad/s, a body counts as resting.
 const CALM: [f64; 2] = [0.01, 0.1];
 
+/// What hangs swings on, however slowly. It rests if it is slower than this, m/s and rad/s, and is not about to be faster: at a turning point
+/// it stands still, but is drawn back with more than this, m/s² and rad/s². A pendulum of a metre then hangs within a millimetre of where it would
+/// end.
+const STEADY: [f64; 2] = [0.001, 0.01];
+const UNDRAWN: [f64; 2] = [0.01, 0.1];
+
 /// Faster than this, m/s and rad/s, a body is under way: what sleeps where it comes wakes with all that leans on it. What
 /// is slower only trembles, and wakes what it touches, but nobody behind: a heap has always some that tremble.
 const BRISK: [f64; 2] = [0.05, 0.5];
@@ -71,8 +77,9 @@ pub struct Islands {
     next: Vec<u32>,
     /// Of each body the lowest one of its island.
     first: Vec<u32>,
-    /// True if a joint holds a point of it to something that never moves.
+    /// True if a joint holds a point of it to something that never moves; true if one does so with a body of its island.
     hung: Vec<bool>,
+    hangs: Vec<bool>,
     /// True if a tie, a drive or something that is led may move it or one of its island at any time: it does not sleep.
     busy: Vec<bool>,
 }
@@ -120,20 +127,24 @@ impl Islands {
         }
         let first: Vec<u32> = (0..count as u32).map(|i| sets.lowest(i)).collect();
         let mut next: Vec<u32> = (0..count as u32).collect();
+        let mut hangs = hung.clone();
         for i in 0..count {
             let lowest = first[i] as usize;
             if lowest != i {
                 next.swap(lowest, i);
                 busy[lowest] |= busy[i];
+                hangs[lowest] |= hangs[i];
             }
         }
         for i in 0..count {
             busy[i] = busy[first[i] as usize];
+            hangs[i] = hangs[first[i] as usize];
         }
         Self {
             next,
             first,
             hung,
+            hangs,
             busy,
         }
     }
@@ -152,7 +163,21 @@ impl Islands {
         })
     }
 }
+
 impl Collisions {
+    /// True if everybody sleeps, and nothing comes to wake them.
+    pub fn is_at_rest(&self, model: &Model) -> bool {
+        (0..model.colliders.len() as u32).all(|c| !self.is_awake(model, c))
+            && self.rest.iter().all(|rest| rest.asleep)
+    }
+
+    /// Takes note of how bodies move before a step: who hangs may stand still and yet be about to swing.
+    pub fn note(&mut self, nodes: &Nodes) {
+        self.before.clear();
+        let motions = nodes.velocity.iter().zip(&nodes.spin);
+        self.before.extend(motions.map(|(v, w)| [*v, *w]));
+    }
+
     /// True if a node of the bodies' matter sleeps.
     pub fn is_asleep(&self, node: usize) -> bool {
         self.rest.get(node).is_some_and(|r| r.asleep)
@@ -260,7 +285,8 @@ impl Collisions {
                         nodes.velocity[i] + nodes.spin[i].cross(arm)
                     };
                     let node = to.1 as usize;
-                    let asleep = self.rest[node].asleep;
+                    // What trembled against it may have woken it a moment ago: a blow finds it as it was.
+                    let asleep = self.rest[node].asleep || self.woken[node];
                     let hit = |point: &Point| {
                         let u = velocity(1, point.b) - velocity(0, point.a);
                         let closing = -manifold.normal.dot(u);
@@ -288,9 +314,10 @@ impl Collisions {
                     }
                     // What strikes one strikes all that are joined to it.
                     for i in self.islands.of(node) {
-                        if asleep {
+                        if asleep && (by == Stir::Brisk || self.rest[i].asleep) {
                             self.rest[i] = Rest::woken(by);
                         }
+                        self.woken[i] |= asleep;
                         if becomes > self.stirs[i] {
                             self.stirs[i] = becomes;
                             again = true;
@@ -310,8 +337,17 @@ impl Collisions {
             // Nobody ever sleeps.
             return;
         }
+        let slow =
+            |[v, w]: [DVec3; 2], most: [f64; 2]| v.length() < most[0] && w.length() < most[1];
         for (i, rest) in self.rest.iter_mut().enumerate() {
-            let still = nodes.velocity[i].length() < CALM[0] && nodes.spin[i].length() < CALM[1];
+            let motion = [nodes.velocity[i], nodes.spin[i]];
+            let still = if self.islands.hangs[i] {
+                let [v, w] = self.before.get(i).copied().unwrap_or(motion);
+                let drawn = [(motion[0] - v) / dt, (motion[1] - w) / dt];
+                slow(motion, STEADY) && slow(drawn, UNDRAWN)
+            } else {
+                slow(motion, CALM)
+            };
             rest.calm = match (still && !self.islands.busy[i], rest.asleep) {
                 (_, true) => rest.calm,
                 (true, false) => rest.calm + dt,

@@ -134,6 +134,27 @@ impl Group {
         }
     }
 
+    /// True if it is bodies alone, and all of them sleep through this step: nothing is to be done then.
+    pub(super) fn sleeps_on(&mut self, stage: &Stage<'_>) -> bool {
+        let (Some(collisions), Some(bodies)) = (&mut self.collisions, stage.model.bodies) else {
+            return false;
+        };
+        let nodes = &mut self.nodes[stage.slot[bodies.index()] as usize];
+        let pulled =
+            !(stage.pulls.is_empty() && stage.pushes.is_empty() && self.globals.is_empty());
+        let alone = self.members == [bodies] && self.ties.is_empty() && self.hypers.is_empty();
+        // Particles never sleep.
+        let alone = alone && nodes.frames() == nodes.len();
+        if pulled || !alone || !stage.model.tools.is_empty() || !collisions.is_at_rest(stage.model)
+        {
+            collisions.note(nodes);
+            return false;
+        }
+        collisions.forget();
+        nodes.touching.fill(false);
+        true
+    }
+
     /// After the step: which bodies sleep.
     pub fn settle(&mut self, stage: &Stage<'_>) {
         if let (Some(collisions), Some(bodies)) = (&mut self.collisions, stage.model.bodies) {

@@ -125,6 +125,8 @@ pub struct Press {
     /// Movers before this one are those that joints and tissue act on too.
     others: usize,
     sweeps: u32,
+    /// True if only points are swept any more that joints have a part in.
+    left: bool,
 }
 
 impl Press {

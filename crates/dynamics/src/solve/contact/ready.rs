@@ -51,6 +51,7 @@ impl Press {
     ) {
         self.others = movers.len();
         self.sweeps = 0;
+        self.left = false;
         self.active = 0;
         self.far.clear();
         self.pace = Pace::default();

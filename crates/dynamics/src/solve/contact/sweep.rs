@@ -4,7 +4,7 @@ use super::{
     Press, Slab, Spot,
     slab::{Course, Round, Tally, push_far},
     spot::motion,
-    stride::{Next, Sums},
+    stride::{Next, Pace, Sums},
 };
 use crate::Crew;
 
@@ -19,9 +19,10 @@ impl Press {
     /// them, are swept without strides: what joints do is none of the ways gone here.
     pub fn sweep(&mut self, crew: Option<&Crew>) -> f64 {
         self.sweeps += 1;
+        let left = self.left;
         // Back and forth: a push travels through a stack both ways.
         let forwards = self.sweeps % 2 == 1;
-        let next = match forwards {
+        let next = match forwards && !left {
             true => self.next(),
             false => Next::Stay,
         };
@@ -38,7 +39,7 @@ impl Press {
         let slabs = &mut self.slabs[..self.active];
         let crew = crew.filter(|_| slabs.len() > 1);
         let inside = |slab: &mut Slab| {
-            if forwards {
+            if forwards && !left {
                 slab.go_on(next);
             }
             let Slab {
@@ -48,8 +49,10 @@ impl Press {
                 ..
             } = slab;
             each(inside, forwards, |spot| {
-                let done = spot.solve(bodies);
-                tally.add(spot, done);
+                if spot.joined || !left {
+                    let done = spot.solve(bodies);
+                    tally.add(spot, done);
+                }
             });
             if !forwards {
                 // Whoever had it in hand knows it best: what comes after it is the next two sweeps.
@@ -64,8 +67,10 @@ impl Press {
                 ..
             } = one;
             each(border, forwards, |spot| {
-                let done = spot.solve_across(bodies, &mut next.bodies);
-                tally.add(spot, done);
+                if spot.joined || !left {
+                    let done = spot.solve_across(bodies, &mut next.bodies);
+                    tally.add(spot, done);
+                }
             });
         };
         slabs.iter_mut().for_each(|slab| slab.tally.worst = 0.0);
@@ -82,6 +87,15 @@ impl Press {
         worst.max(self.far_tally.worst).sqrt()
     }
 
+    /// Points that joints have no part in have had their sweeps: rounds with joints may go on without them.
+    pub fn leave_others(&mut self) {
+        if !self.left {
+            self.finish();
+            self.pace = Pace::default();
+            self.left = true;
+        }
+    }
+
     /// The same over the points between slabs that are not neighbours.
     fn sweep_far(&mut self) {
         let mut tally = Tally {
@@ -90,6 +104,9 @@ impl Press {
         };
         for k in 0..self.far.len() {
             let (a, b, mut spot) = self.far[k];
+            if self.left && !spot.joined {
+                continue;
+            }
             let u = motion(
                 &self.slabs[b.slab as usize].bodies[b.body as usize],
                 spot.arms[1],
