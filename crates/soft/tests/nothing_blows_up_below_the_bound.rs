@@ -368,7 +368,14 @@ fn stepped(net: &Net, globals: &[Global], start: &Nodes, h: f64) -> Nodes {
         net.force(&mut work[0], &Field { time, gravity });
         globals.iter().for_each(|g| g.apply(&sight, work, 0.0));
     };
-    Stages::default().gather(&|_| Some(net.masses()), &mut work, h, None, evaluate, |_| {});
+    Stages::default().gather(
+        &|_| Some(net.masses()),
+        &mut work,
+        h,
+        None,
+        evaluate,
+        |_| {},
+    );
     net.plan(&mut work[0], h);
     net.advance(&mut work[0], h);
     let [end] = work;
