@@ -113,12 +113,12 @@ const BENCHES: &[Bench] = &[
     },
     Bench {
         name: "membrane/edit",
-        about: "edits of a torn sheet, mean and worst, 660 and 100 thousand triangles",
+        about: "edits of a sheet, mean and worst, 660 and 100 thousand triangles, in one place and anywhere",
         run: membrane::edits,
     },
     Bench {
         name: "membrane/tear",
-        about: "time per tear call, search and edit apart, beside Weber's",
+        about: "B1: time per tear call, search and edit apart, and of 100 tears, beside Weber's",
         run: membrane::tears,
     },
     Bench {
@@ -128,8 +128,28 @@ const BENCHES: &[Bench] = &[
     },
     Bench {
         name: "membrane/needle",
-        about: "a needle on membranes: its cost beside Weber's, what it drags and tears, frames from 1 to 100 thousand triangles",
+        about: "B5, B6, B8, B10: a needle's cost beside Weber's, what it drags and tears, frames from 1 to 100 thousand triangles",
         run: membrane::needles,
+    },
+    Bench {
+        name: "membrane/path",
+        about: "B2–B4: a circle torn out, a sheet torn to fragments, triangles of a cut",
+        run: membrane::paths,
+    },
+    Bench {
+        name: "membrane/friction",
+        about: "B7, B9: a needle sweeps with every friction, and the substeps it needs, beside Eyesi's older way",
+        run: membrane::frictions,
+    },
+    Bench {
+        name: "membrane/flap",
+        about: "B11–B13: what bending, coming off and fold support do to a flap",
+        run: membrane::flaps,
+    },
+    Bench {
+        name: "membrane/module",
+        about: "B14, B15: whole frames of the capsulorhexis",
+        run: membrane::modules,
     },
     Bench {
         name: "serve",

@@ -1,8 +1,9 @@
-//! One door for everything a developer does: `cargo xtask run | test | check | bench | book | web | wire`.
+//! One door for everything a developer does: `cargo xtask run | test | check | bench | fuzz | book | web | wire`.
 
 mod bench;
 mod book;
 mod check;
+mod fuzz;
 mod need;
 mod run;
 mod step;
@@ -35,6 +36,8 @@ enum Task {
     Check,
     /// The headline numbers.
     Bench(bench::Options),
+    /// Throws inputs at readers, triangles and trees that find their own way into the code.
+    Fuzz(fuzz::Options),
     /// Builds the book from `docs/` into `target/book`.
     Book,
     /// Builds the page only.
@@ -49,6 +52,7 @@ fn main() -> ExitCode {
         Task::Test(options) => test::test(&options).map(|()| 0),
         Task::Check => check::check().map(|()| 0),
         Task::Bench(options) => bench::bench(&options),
+        Task::Fuzz(options) => fuzz::fuzz(&options).map(|()| 0),
         Task::Book => book::book().map(|()| 0),
         Task::Web => web::build().map(|()| 0),
         Task::Wire => wire::wire().map(|()| 0),

@@ -6,12 +6,15 @@ use anyhow::Result;
 use clap::Args;
 
 use crate::step::{Steps, cargo, succeed, trocar};
-use crate::{check, need, web};
+use crate::{check, fuzz, need, web};
+
+/// How long each target is fuzzed in the long run, s.
+const FUZZING: u32 = 120;
 
 /// What `test` may be told.
 #[derive(Args)]
 pub struct Options {
-    /// Also the long run, in release: a million cases of the geometric property tests.
+    /// Also the long run, in release: a million cases of the geometric property tests, and two minutes of each fuzzer.
     #[arg(long)]
     long: bool,
 }
@@ -36,6 +39,7 @@ pub fn test(options: &Options) -> Result<()> {
         let mut long = cargo(["test", "--workspace", "--release"]);
         long.env("TROCAR_LONG", "1");
         steps.command("long tests", long)?;
+        fuzz::all(&mut steps, FUZZING)?;
     }
     let mut documentation = cargo(["doc", "--workspace", "--no-deps"]);
     documentation.env("RUSTDOCFLAGS", "-D warnings");

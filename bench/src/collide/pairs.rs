@@ -2,7 +2,7 @@
 
 use super::{
     meshes::{FRAMES, Mesh, organ},
-    peers::{Obvhs, Parry},
+    peers::{Obvhs, Parry, Shell, Treeless},
 };
 use crate::{
     measure::{Effort, Summary, interleave, time},
@@ -83,6 +83,7 @@ fn one_size(meshes: &[Mesh; 2], crew: &Crew, effort: Effort) -> Result<Vec<Row>>
     ]);
     let obvhs =
         RefCell::new([0, 1].map(|k| Obvhs::new(&meshes[k].triangles, &meshes[k].frames[0])));
+    let treeless = RefCell::new(Treeless::default());
     let out = RefCell::new(Vec::new());
 
     // All must find the same, in every frame and with every number of threads.
@@ -102,9 +103,13 @@ fn one_size(meshes: &[Mesh; 2], crew: &Crew, effort: Effort) -> Result<Vec<Row>>
         ensure!(wanted == *out, "parry finds other pairs");
         obvhs_frame(&mut obvhs.borrow_mut(), meshes, frame, &mut out);
         ensure!(wanted == *out, "obvhs finds other pairs");
+        treeless.borrow_mut().grid(shells(meshes, frame), &mut out);
+        ensure!(wanted == *out, "a uniform grid finds other pairs");
+        treeless.borrow_mut().sweep(shells(meshes, frame), &mut out);
+        ensure!(wanted == *out, "sweep and prune finds other pairs");
     }
 
-    let mut at = [0_usize; 7];
+    let mut at = [0_usize; 8];
     let mut next = |k: usize| {
         at[k] = (at[k] + 3) % FRAMES;
         at[k]
@@ -150,23 +155,42 @@ fn one_size(meshes: &[Mesh; 2], crew: &Crew, effort: Effort) -> Result<Vec<Row>>
         obvhs_frame(&mut obvhs.borrow_mut(), meshes, f, &mut out.borrow_mut());
         Ok(())
     };
-    let mut jobs: [Box<dyn FnMut() -> f64 + '_>; 6] = [
+    let with_grid = |f: usize| -> Result<()> {
+        let mut out = out.borrow_mut();
+        treeless.borrow_mut().grid(shells(meshes, f), &mut out);
+        Ok(())
+    };
+    let with_sweep = |f: usize| -> Result<()> {
+        let mut out = out.borrow_mut();
+        treeless.borrow_mut().sweep(shells(meshes, f), &mut out);
+        Ok(())
+    };
+    let mut jobs: [Box<dyn FnMut() -> f64 + '_>; 8] = [
         Box::new(|| both(0, &one_thread)),
         Box::new(|| both(1, &two_threads)),
         Box::new(|| both(2, &refit_only)),
         Box::new(|| both(3, &with_parry)),
         Box::new(|| both(4, &parry_refit)),
         Box::new(|| both(5, &with_obvhs)),
+        Box::new(|| both(6, &with_grid)),
+        Box::new(|| both(7, &with_sweep)),
     ];
-    let [a, b, c, d, e, f] = &mut jobs;
-    let samples = interleave(
-        "collide/pairs",
-        effort.repeats(300, 30),
-        &mut [&mut **a, &mut **b, &mut **c, &mut **d, &mut **e, &mut **f],
-    );
+    let mut list: Vec<&mut dyn FnMut() -> f64> = Vec::new();
+    for job in &mut jobs {
+        list.push(&mut **job);
+    }
+    let samples = interleave("collide/pairs", effort.repeats(300, 30), &mut list);
     let milli = |list: &[f64]| Summary::of(list.iter().map(|s| s * 1e3));
-    let [one, two, refit, parry_all, parry_refit, obvhs_all] =
-        [0, 1, 2, 3, 4, 5].map(|k| milli(&samples[k]));
+    let [
+        one,
+        two,
+        refit,
+        parry_all,
+        parry_refit,
+        obvhs_all,
+        by_grid,
+        by_sweep,
+    ] = [0, 1, 2, 3, 4, 5, 6, 7].map(|k| milli(&samples[k]));
     let mut rows = vec![
         Row::single(
             &case,
@@ -188,6 +212,8 @@ fn one_size(meshes: &[Mesh; 2], crew: &Crew, effort: Effort) -> Result<Vec<Row>>
             "ms",
         )
         .against("obvhs", obvhs_all.median),
+        Row::new(&case, "uniform grid: all pairs", by_grid, "ms").against("ours", one.median),
+        Row::new(&case, "sweep and prune: all pairs", by_sweep, "ms").against("ours", one.median),
         Row::new(&case, "ours: the same with two threads", two, "ms"),
     ];
     let gain = Row::single(
@@ -202,6 +228,10 @@ fn one_size(meshes: &[Mesh; 2], crew: &Crew, effort: Effort) -> Result<Vec<Row>>
         gain
     });
     Ok(rows)
+}
+
+fn shells(meshes: &[Mesh; 2], frame: usize) -> [Shell<'_>; 2] {
+    [0, 1].map(|k| (&meshes[k].triangles[..], &meshes[k].frames[frame][..]))
 }
 
 fn parry_frame(parry: &mut [Parry; 2], meshes: &[Mesh; 2], f: usize, out: &mut Vec<[u32; 2]>) {

@@ -6,7 +6,7 @@ use crate::{
 };
 use anyhow::Result;
 use glam::DVec3;
-use trocar_dynamics::{Field, Matter, Nodes};
+use trocar_dynamics::{Crew, Field, Matter, Nodes};
 use trocar_mesh::primitive::HexagonalShape;
 use trocar_mesh::sheet::{Kind, Sheet};
 use trocar_soft::membrane::{Bending, Material, Membrane, MembraneParts};
@@ -51,7 +51,7 @@ fn shaken(membrane: &Membrane) -> Nodes {
     nodes
 }
 
-/// Milliseconds of a frame, one thread.
+/// Milliseconds of a frame, with one thread and with two.
 pub fn frames(effort: Effort) -> Result<Vec<Row>> {
     let springs = Material::Springs {
         stiffness: 6500.0,
@@ -91,15 +91,27 @@ pub fn frames(effort: Effort) -> Result<Vec<Row>> {
         gravity: DVec3::ZERO,
     };
     let counts: Vec<_> = membranes.iter().map(|m| m.2).collect();
-    let mut jobs: Vec<_> = membranes
-        .iter_mut()
-        .map(|(membrane, nodes, substeps)| {
+    let crew = Crew::new(2);
+    let mut copies = membranes.clone();
+    let alone = membranes.iter_mut().map(|all| (all, None));
+    let both = copies.iter_mut().map(|all| (all, Some(&crew)));
+    let mut jobs: Vec<_> = alone
+        .chain(both)
+        .map(|((membrane, nodes, substeps), crew)| {
             move || {
                 let h = FRAME / f64::from(*substeps);
                 time(|| {
                     for _ in 0..*substeps {
-                        membrane.force(nodes, &field);
-                        membrane.advance(nodes, h);
+                        match crew {
+                            Some(crew) => {
+                                membrane.force_by(nodes, &field, crew);
+                                membrane.advance_by(nodes, h, crew);
+                            }
+                            None => {
+                                membrane.force(nodes, &field);
+                                membrane.advance(nodes, h);
+                            }
+                        }
                     }
                 }) * 1e3
             }
@@ -111,10 +123,15 @@ pub fn frames(effort: Effort) -> Result<Vec<Row>> {
         .collect();
     let samples = interleave("membrane/frame", effort.repeats(40, 8), &mut dynamic);
     let mut rows = Vec::new();
-    for (((name, _, _, aim), samples), substeps) in cases.into_iter().zip(samples).zip(counts) {
+    let (alone, both) = samples.split_at(cases.len());
+    let samples = alone.iter().zip(both);
+    for (((name, _, _, aim), (one, two)), substeps) in cases.into_iter().zip(samples).zip(counts) {
         let case = format!("20 k triangles, {name}");
-        let row = Row::new(&case, "a frame of 1/30 s", Summary::of(samples), "ms");
+        let (one, two) = (Summary::of(one.clone()), Summary::of(two.clone()));
+        let row = Row::new(&case, "a frame of 1/30 s", one, "ms");
         rows.push(aim.map_or(row.clone(), |aim| row.at_most(aim)));
+        let row = Row::new(&case, "  with two threads", two, "ms");
+        rows.push(row.against("one thread", one.median));
         rows.push(Row::single(&case, "substeps", f64::from(substeps), ""));
     }
     Ok(rows)

@@ -95,6 +95,13 @@ impl Near {
         }));
     }
 
+    /// Makes room for so many things and pairs, so that no update asks for memory.
+    pub fn reserve(&mut self, things: usize, pairs: usize) {
+        self.broad.reserve(things, pairs);
+        self.reach.reserve(things.saturating_sub(self.reach.len()));
+        self.pairs.reserve(pairs.saturating_sub(self.pairs.len()));
+    }
+
     /// Has the next update look again.
     pub fn forget(&mut self) {
         self.reach.clear();

@@ -362,3 +362,73 @@ fn an_edge_through_a_face_is_found_however_far_its_ends_are() {
     };
     assert!(folds.update(side, 0.002).is_empty());
 }
+
+/// One look with room serves many frames, also with other numbers: the same contacts under the same ids as from a look in every frame.
+#[test]
+fn one_look_serves_many_frames() {
+    let n = 5;
+    let triangles = sheets(n);
+    let gaps = [0.003, 0.0025, 0.0019, 0.001, 0.0002, -0.0004, 0.0006];
+    let start = place(n, gaps[0]);
+    let mut tree = Tree::new(&triangles, &start).unwrap();
+    let kept = tree.clone();
+    let (mut once, mut always) = (Folds::default(), Folds::default());
+    let pairs = once.look_by(
+        Side {
+            tree: &kept,
+            positions: &start,
+        },
+        0.002 + 0.004,
+        &trocar_math::Alone,
+    );
+    assert!(pairs > 0 && pairs == once.pairs());
+    let mut seen = 0;
+    for gap in gaps {
+        let positions = place(n, gap);
+        tree.refit(&positions).unwrap();
+        let side = |tree| Side {
+            tree,
+            positions: &positions,
+        };
+        let expected = always.update(side(&tree), 0.002).to_vec();
+        assert_eq!(once.find(side(&kept), 0.002), expected, "{gap}");
+        seen += expected.len();
+    }
+    assert!(seen > 100, "{seen}");
+    // Numbers with a gap between the two sheets: what is remembered goes on.
+    let (nodes, count) = ((n + 1) * (n + 1), 2 * n * n);
+    let node = |k: u32| if k < nodes { k } else { k + 100 };
+    let triangle = |t: u32| if t < count { t } else { t + 50 };
+    let numbered = (0..).zip(&triangles);
+    let moved: Vec<(u32, [u32; 3])> = numbered
+        .map(|(t, corners)| (triangle(t), corners.map(node)))
+        .collect();
+    let last = place(n, -0.0003);
+    let mut spread = vec![DVec3::ZERO; 2 * nodes as usize + 100];
+    for (k, p) in last.iter().enumerate() {
+        spread[node(k as u32) as usize] = *p;
+    }
+    tree.refit(&last).unwrap();
+    let expected = always
+        .update(
+            Side {
+                tree: &tree,
+                positions: &last,
+            },
+            0.002,
+        )
+        .to_vec();
+    once.renumber(node, triangle);
+    let (other, sound) = Tree::over(moved.into_iter(), &spread);
+    sound.unwrap();
+    let surface = Side {
+        tree: &other,
+        positions: &spread,
+    };
+    let found = once.update(surface, 0.002);
+    assert_eq!(found.len(), expected.len());
+    for (a, b) in found.iter().zip(&expected) {
+        assert_eq!((a.id, a.side, a.distance), (b.id, b.side, b.distance));
+        assert_eq!(a.normal, b.normal);
+    }
+}

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use trocar_mesh::Format;
 use trocar_mesh::read::parse;
 
-const FORMATS: [Format; 7] = [
+const FORMATS: [Format; 8] = [
     Format::Stl,
     Format::Obj,
     Format::Ply,
@@ -17,6 +17,7 @@ const FORMATS: [Format; 7] = [
     Format::Vtu,
     Format::Off,
     Format::Gmsh,
+    Format::Inventor,
 ];
 
 fn answers(bytes: &[u8]) {

@@ -53,7 +53,7 @@ impl Simulation {
             }
         }
         let sight = self.sight();
-        for global in &self.model.globals {
+        for global in self.globals() {
             energy.elastic += global.energy(&sight, &self.state.nodes, self.state.time);
         }
         energy

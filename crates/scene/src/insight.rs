@@ -109,13 +109,19 @@ pub struct BoxInsight {
     pub high: DVec3,
     /// True if something that may touch came near enough to look inside.
     pub is_near: bool,
+    /// How many levels of boxes are inside it.
+    pub level: u32,
 }
 
 impl BoxInsight {
     /// Of a box.
-    pub fn new(bounds: &Bounds, is_near: bool) -> Self {
-        let (low, high) = (bounds.low, bounds.high);
-        Self { low, high, is_near }
+    pub fn new(bounds: &Bounds, is_near: bool, level: u32) -> Self {
+        Self {
+            low: bounds.low,
+            high: bounds.high,
+            is_near,
+            level,
+        }
     }
 }
 
@@ -132,6 +138,10 @@ pub struct Search {
     pub body_pairs: u32,
     /// Contacts in the last substep.
     pub contacts: u32,
+    /// Pairs of triangles of tissues that touch themselves or each other, looked at closely.
+    pub fold_pairs: u32,
+    /// Places where they are within their thickness, or about to be.
+    pub folds: u32,
 }
 
 /// What goes on inside. Only what was asked for is filled; its memory is used again.
@@ -223,7 +233,7 @@ impl Simulation {
             let mut on = ends.iter().filter_map(matter);
             on.any(|m| feels(need, m))
         };
-        for global in &model.globals {
+        for global in self.globals() {
             if !pulls(need, &global.ends) {
                 continue;
             }
@@ -252,7 +262,7 @@ impl Simulation {
         }
         // In the order of the substep: slaves hand on what elements and commands do to them.
         let sight = self.sight();
-        for global in model.globals.iter().filter(|g| pulls(need, &g.ends)) {
+        for global in self.globals().filter(|g| pulls(need, &g.ends)) {
             global.apply(&sight, nodes, field.time);
         }
         for (anchor, force) in self.pushes.iter().filter(|p| feels(need, p.0.matter)) {
@@ -313,7 +323,7 @@ impl Simulation {
         }
         if wanted.elements {
             let sight = self.sight();
-            for global in &self.model.globals {
+            for global in self.globals() {
                 let (a, b, force) = global.look(&sight, &self.state.nodes, self.state.time);
                 out.elements.push(ElementInsight { a, b, force });
             }

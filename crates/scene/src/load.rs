@@ -423,7 +423,7 @@ fn read_mesh(name: &str, bytes: &[u8]) -> Result<Surface, (String, String)> {
     let format = Format::of(bytes, Path::new(name)).ok_or_else(|| {
         (
             format!("{name}: its format is not known"),
-            "Use STL, OBJ, PLY, OFF, VTK, VTU or MSH.".to_string(),
+            "Use STL, OBJ, PLY, OFF, VTK, VTU, MSH or IV.".to_string(),
         )
     })?;
     let mut surface = trocar_mesh::read::parse(bytes, format)

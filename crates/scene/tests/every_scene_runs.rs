@@ -6,7 +6,7 @@ use common::{is_sound, scenes};
 use trocar_scene::{Scene, Simulation, event::Happening};
 
 /// Scenes that pages, books and benches speak of.
-const WANTED: [&str; 16] = [
+const WANTED: [&str; 17] = [
     "gallbladder",
     "joint-chain",
     "tree-127",
@@ -23,6 +23,7 @@ const WANTED: [&str; 16] = [
     "peeling",
     "capsulorhexis",
     "strip",
+    "folding",
 ];
 
 #[test]

@@ -72,6 +72,45 @@ fn a_warm_step_takes_no_memory() {
     chains_that_begin_to_touch_take_no_memory();
     substeps_of_higher_order_take_no_memory();
     membranes_that_peel_and_stop_to_tear_take_no_memory();
+    needles_and_forceps_take_no_memory();
+}
+
+/// A needle sweeps to and fro over a sheet that sticks to it, and forceps hold and lift another part of it.
+fn needles_and_forceps_take_no_memory() {
+    let text = "trocar = 1\n[world]\ngravity = [0.0, 0.0, 0.0]\nstep = 0.005\n\
+        [[membrane]]\nname = \"film\"\nhexagonal = {}\nsprings = { stiffness = 650, mass = 0.001 }\ndamping = 60\nfriction = [1.2, 1.0]\n\
+        adhesion = { node = 40, distance = 1 }\n\
+        [[instrument]]\nname = \"needle\"\nkind = \"needle\"\ntrocar = [0.004, 0.004, 0.04]\ntarget = [0.004, 0.004, 0.0]\ndepth = 0.036\ndepths = [0.02, 0.05]\n\
+        shaft_radius = 0.0002\njaw_length = 0.001\njaw_radius = 0.0002\nspeed = 0.05\nfriction = [1.2, 1.0]\n\
+        [[instrument]]\nname = \"forceps\"\nkind = \"forceps\"\ntrocar = [0.0015, 0.0015, 0.04]\ntarget = [0.0015, 0.0015, 0.0]\ndepth = 0.0375\ndepths = [0.02, 0.05]\n\
+        shaft_radius = 0.0002\njaw_length = 0.0025\njaw_radius = 0.0001\njaws = [0.0, 0.5]\nspeed = 0.05\n";
+    let mut simulation = common::built(text);
+    let tools: Vec<_> = (0..2)
+        .map(|t| simulation.model().tools[t].grasper.clone())
+        .collect();
+    let idle = simulation.idle_input();
+    let inputs: Vec<Input> = (0..400)
+        .map(|k| {
+            let (s, c) = trocar_math::real::sin_cos(f64::from(k) * std::f64::consts::TAU / 200.0);
+            let mut input = idle.clone();
+            let sweep = DVec3::new(5e-3 + 1.5e-3 * s, 5e-3, -0.1e-3);
+            input.handles[0] = tools[0].handle_at(sweep, 0.0, 0.0);
+            let lift = DVec3::new(1.5e-3, 1.5e-3, 0.2e-3 - 0.2e-3 * c);
+            input.handles[1] = tools[1].handle_at(lift, 0.0, 0.0);
+            input
+        })
+        .collect();
+    // Warm: everything once.
+    let _ = allocations(&mut simulation, &inputs);
+    assert!(simulation.held(1) > 0, "the forceps hold something");
+    let mut stuck = 0;
+    for input in &inputs {
+        simulation.step(input);
+        stuck = stuck.max(simulation.sticking(0));
+    }
+    assert!(stuck > 0, "the sheet sticks to the needle");
+    let count = allocations(&mut simulation, &inputs);
+    assert_eq!(count, 0, "a tool on a membrane took memory");
 }
 
 /// One membrane is torn first and then only peels and is pulled at; tears themselves may grow.

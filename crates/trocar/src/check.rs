@@ -4,7 +4,7 @@ use crate::report::Gathered;
 use anyhow::Result;
 use clap::Args;
 use std::{fmt::Write, path::PathBuf, process::ExitCode};
-use trocar_scene::{Scene, Simulation, build, event::Happening};
+use trocar_scene::{Scene, Simulation, build, event::Happening, file::InstrumentKind};
 
 /// What `check` may be told.
 #[derive(Args)]
@@ -55,7 +55,13 @@ fn describe(path: &str, mut simulation: Simulation) -> Result<String, std::fmt::
         )?;
     }
     for tool in &model.tools {
-        writeln!(out, "  instrument  {}", tool.name)?;
+        let kind = match tool.kind {
+            InstrumentKind::Grasper => "grasper",
+            InstrumentKind::Needle => "needle",
+            InstrumentKind::Forceps => "forceps",
+            InstrumentKind::Scissors => "scissors",
+        };
+        writeln!(out, "  instrument  {}: {kind}", tool.name)?;
     }
     if !model.hypers.is_empty() || !model.ties.is_empty() {
         writeln!(
@@ -131,12 +137,12 @@ fn describe(path: &str, mut simulation: Simulation) -> Result<String, std::fmt::
         )?;
     }
     for event in first.events().iter().chain(gathered.events()) {
-        // What tears is meant to.
-        let meant = matches!(
+        // What commands have instruments do is meant, and so are tears.
+        let bad = matches!(
             event.what,
-            Happening::TearBegan { .. } | Happening::TearEnded { .. }
+            Happening::Quarantined { .. } | Happening::Refused { .. }
         );
-        let kind = if meant { "event  " } else { "warning" };
+        let kind = if bad { "warning" } else { "event  " };
         writeln!(out, "  {kind}     at {:.3} s: {}", event.time, event.what)?;
     }
     Ok(out)

@@ -7,7 +7,13 @@ import type { Eye } from "./space";
 
 const HOME: Handle = { yaw: 0, pitch: 0, depth: 0.1, roll: 0, jaw: 0.5 };
 const LIMITS = { yaw: [-1, 1], pitch: [-1, 1], depth: [0.02, 0.2], jaw: [0, 0.9] };
-const instrument = { trocar: [0, 0, 0.1], jaw_length: 0.02, limits: LIMITS, handle: HOME };
+const instrument = {
+  trocar: [0, 0, 0.1],
+  shaft_radius: 0.0025,
+  jaw_length: 0.02,
+  limits: LIMITS,
+  handle: HOME,
+};
 const SCENE = { instruments: [instrument, instrument], endoscope: null } as unknown as SceneDescription;
 const EYE: Eye = { position: [0, 0, 0.2], right: [1, 0, 0], up: [0, 1, 0], forward: [0, 0, -1], scale: 2 };
 const STILL: Motion = {

@@ -14,15 +14,19 @@ export interface Messenger {
   look(handle: EndoscopeHandle): void;
 }
 
-/** Where the closed jaws of an instrument end, m. */
+/** Radius of the shaft of a usual instrument, m. Finer ones are pushed by as much less. */
+const USUAL_SHAFT = 0.0025;
+
+/** Where the closed jaws of an instrument, or the tip of a needle, end, m. */
 export function tipOf(frame: Frame, scene: SceneDescription, instrument: number): Vector | null {
   const seen = frame.instruments[instrument];
   if (!seen) {
     return null;
   }
-  const { jaw_length: length } = scene.instruments[instrument];
-  const [px, py, pz, x, y, z, w] = seen.shaft;
-  // The third column of the rotation matrix: the shaft's +z.
+  const { jaw_length: length, kind } = scene.instruments[instrument];
+  // A needle's tip has a frame of its own, as it may be bent.
+  const [px, py, pz, x, y, z, w] = kind === "needle" ? seen.jawA : seen.shaft;
+  // The third column of the rotation matrix: +z.
   return [
     px + length * 2 * (x * z + w * y),
     py + length * 2 * (y * z - w * x),
@@ -37,6 +41,8 @@ export class Hands {
   /** Which instrument is held, counted from 0. */
   instrument = 0;
   private hands: Hand[] = [];
+  /** By how much less than a usual instrument each is pushed. */
+  private fineness: number[] = [];
   private locked: boolean[] = [];
   /** Instruments whose jaws have been moved: until then they stay as the scene has them. */
   private readonly touched = new Set<number>();
@@ -58,6 +64,7 @@ export class Hands {
     this.hands = scene.instruments.map(
       ({ handle, limits }, i) => new Hand(frame?.instruments[i]?.handle ?? handle, limits),
     );
+    this.fineness = scene.instruments.map(({ shaft_radius }) => Math.min(1, shaft_radius / USUAL_SHAFT));
     this.locked = this.hands.map(() => false);
     this.optic = scene.endoscope && new Optic(frame?.eye?.handle ?? scene.endoscope.handle, scene.endoscope);
     this.instrument = Math.min(this.instrument, Math.max(0, this.hands.length - 1));
@@ -151,7 +158,7 @@ export class Hands {
     if (motion.swing[0] !== 0 || motion.swing[1] !== 0) {
       this.pointing.moveBy(motion.swing, tip);
     }
-    hand.push(motion.push);
+    hand.push(motion.push * this.fineness[this.instrument]);
     if (this.pointing.goal !== null) {
       hand.aim(this.pointing.goal, eye, seconds);
     }

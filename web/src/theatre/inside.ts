@@ -205,7 +205,7 @@ export class Inside extends Group {
   }
 
   /** Shows an insight, as far as it is wanted. */
-  show(insight: Insight | null, views: Views): void {
+  show(insight: Insight | null, views: Views, level: number): void {
     for (const strokes of [this.points, this.small, this.lines, this.faces]) {
       strokes.begin();
     }
@@ -252,7 +252,7 @@ export class Inside extends Group {
         }
       }
       if (views.boxes) {
-        this.boxes(insight.boxes);
+        this.boxes(insight.boxes, Math.min(level, insight.search.levels - 1));
       }
       if (views.stress || views.displacement || views.adhesion || views.front) {
         const c = insight.colours;
@@ -302,8 +302,12 @@ export class Inside extends Group {
     }
   }
 
-  private boxes(b: Float32Array): void {
+  /** Those of one level; bodies have but one. */
+  private boxes(b: Float32Array, level: number): void {
     for (let i = 0; i < b.length; i += BOX) {
+      if (b[i + 7] !== level) {
+        continue;
+      }
       const colour = b[i + 6] > 0 ? nearColour : boxColour;
       for (const corner of EDGES) {
         this.lines.add(

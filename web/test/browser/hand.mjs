@@ -11,8 +11,10 @@ const GLANCE = 0.3;
 const TRIM = 0.4;
 
 export class Hand {
-  constructor(page) {
+  /** `fineness` is by how much less than a usual instrument the wheel pushes. */
+  constructor(page, fineness = 1) {
     this.page = page;
+    this.pushPerPixel = fineness * PUSH_PER_PIXEL;
     /** What the pointer has to be off so that the tip is right, px. */
     this.trim = [0, 0];
     /** How far the wheel has asked the tip to be from the trocar, m; null until the hand has taken the instrument up. */
@@ -158,9 +160,9 @@ export class Hand {
 
   /** Turns the wheel, m inwards. */
   async push(metres) {
-    const pixels = Math.round(metres / PUSH_PER_PIXEL);
+    const pixels = Math.round(metres / this.pushPerPixel);
     if (pixels !== 0) {
-      this.reached += pixels * PUSH_PER_PIXEL;
+      this.reached += pixels * this.pushPerPixel;
       await this.page.mouse.wheel(0, -pixels);
     }
   }

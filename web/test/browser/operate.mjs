@@ -11,6 +11,7 @@ import { startServer } from "./server.mjs";
 import { ask, exercise } from "./stories/exercise.mjs";
 import { hands } from "./stories/hands.mjs";
 import { lab } from "./stories/lab.mjs";
+import { membranes } from "./stories/membranes.mjs";
 import { others } from "./stories/others.mjs";
 import { pace } from "./stories/pace.mjs";
 import { replay } from "./stories/replay.mjs";
@@ -61,7 +62,9 @@ for (const size of SIZES) {
     const health = await ask(`${server.url}/api/health`);
     must(health.status === "ok" && health.keeps, JSON.stringify(health));
   });
-  for (const story of well ? [exercise, replay, results, lab, hands, others, pace, farewell] : []) {
+  for (const story of well
+    ? [exercise, replay, results, lab, membranes, hands, others, pace, farewell]
+    : []) {
     await story(world, check);
   }
   await check("no error, warning or failed request anywhere", () => {

@@ -1,6 +1,6 @@
 use super::*;
 use proptest::prelude::*;
-use trocar_math::{real, rotation};
+use trocar_math::{Pose, real, rotation};
 
 type Mesh = (Vec<DVec3>, Vec<[u32; 3]>);
 
@@ -227,6 +227,72 @@ fn three_stages_find_what_is_inside_at_any_pose() {
     assert_eq!(out.len(), 1);
     grid.detect(&pose, &[DVec3::ZERO], 0.0, &mut out).unwrap();
     assert!(out.is_empty());
+}
+
+#[test]
+fn a_face_or_an_edge_is_found_with_all_corners_outside() {
+    let grid = grid_of(&ball(4), 0.05);
+    let pose = Pose::new(
+        DVec3::new(0.3, -2.0, 1.0),
+        rotation::from_scaled_axis(DVec3::new(0.4, -1.0, 2.0)),
+    );
+    // A face 0.6 above the middle of the ball, far larger than it; an edge at that height; and both 1.2 above, where nothing is.
+    let face = |z: f64| [[-4.0, -4.0], [5.0, -3.0], [0.0, 6.0]].map(|[x, y]| DVec3::new(x, y, z));
+    let edge = |z: f64| {
+        let top = DVec3::new(0.1, 0.0, z + 3.0);
+        [DVec3::new(-3.0, 0.0, z), DVec3::new(4.0, 0.0, z), top]
+    };
+    for triangle in [face(0.6), edge(0.6)] {
+        let placed = triangle.map(|p| pose.point(p));
+        let found = grid.deepest(&pose, &placed, 0.0, 0.01).unwrap();
+        assert!((found.at.depth - 0.4).abs() < 0.02, "{found:?}");
+        let up = pose.rotation * DVec3::Z;
+        assert!(found.at.normal.dot(up) > 0.9, "{found:?}");
+        let [a, b, c] = found.weights;
+        let point = placed[0] * a + placed[1] * b + placed[2] * c;
+        assert!(
+            (pose.local(point) - DVec3::Z * 0.6).length() < 0.15,
+            "{found:?}"
+        );
+    }
+    for triangle in [face(1.2), edge(1.2)] {
+        let placed = triangle.map(|p| pose.point(p));
+        assert_eq!(grid.deepest(&pose, &placed, 0.0, 0.01), None);
+    }
+    // What is no number is nowhere, and a skin beyond the rim is refused.
+    assert_eq!(grid.deepest(&pose, &[DVec3::NAN; 3], 0.0, 0.01), None);
+    assert_eq!(grid.deepest(&pose, &face(0.6), 1.0, 0.01), None);
+}
+
+#[test]
+fn no_point_of_a_triangle_is_deeper_than_the_deepest_by_more_than_the_precision() {
+    // Concave, so that there are several bumps to lie on.
+    let mesh = boxes(&[
+        (DVec3::new(-1.0, -0.5, -0.7), DVec3::new(-0.4, 0.5, 0.7)),
+        (DVec3::new(0.4, -0.5, -0.7), DVec3::new(1.0, 0.5, 0.7)),
+    ]);
+    let grid = grid_of(&mesh, 0.1);
+    let precision = 0.02;
+    let mut places = scatter(600).map(|p| p * 1.6);
+    let mut dents = 0;
+    while let (Some(a), Some(b), Some(c)) = (places.next(), places.next(), places.next()) {
+        let found = grid.deepest(&Pose::IDENTITY, &[a, b, c], 0.0, precision);
+        dents += usize::from(found.is_some());
+        let depth = found.map_or(0.0, |dent| dent.at.depth);
+        for i in 0..=40 {
+            for j in 0..=40 - i {
+                let [x, y] = [i, j].map(|n| f64::from(n) / 40.0);
+                let p = a * x + b * y + c * (1.0 - x - y);
+                let there = grid.at(p).map_or(-1.0, |at| at.depth);
+                // Deep inside blocks do not quite agree where they meet.
+                assert!(
+                    there <= depth + precision + 0.02,
+                    "{a} {b} {c}: {there} {depth}"
+                );
+            }
+        }
+    }
+    assert!(dents > 50, "{dents}");
 }
 
 #[test]

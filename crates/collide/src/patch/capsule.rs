@@ -21,33 +21,34 @@ impl Patch {
         let mut start = range.start;
         while start < range.end {
             let count = LANES.min(range.end - start);
+            let wanted = &self.near_corners[start..start + count];
             // Lanes that are left over look at the last triangle again.
-            let four = [0, 1, 2, 3].map(|lane| self.near[start + lane.min(count - 1)].1);
-            self.touch_four((c, &four[..count]), four, (capsule, probe), scene, out);
+            let last = wanted[count - 1];
+            let mut nodes = [last; LANES];
+            nodes[..count].copy_from_slice(wanted);
+            self.touch_four((c, start, count), nodes, (capsule, probe), scene, out);
             start += count;
         }
     }
 
+    /// So many pairs of probe `c` from `start` on, whose triangles have these corners.
     #[inline]
     fn touch_four(
         &mut self,
-        (c, wanted): (u32, &[u32]),
-        four: [u32; LANES],
+        (c, start, count): (u32, usize, usize),
+        nodes: [[u32; 3]; LANES],
         (capsule, probe): (&Capsule, &Probe),
         scene: &Scene<'_>,
         out: &mut Vec<Touch>,
     ) {
-        let nodes = four.map(|t| self.triangles[t as usize]);
-        let corner = |k: usize| {
-            let [p, q, r, s] = nodes.map(|n| &scene.positions[n[k] as usize]);
-            Four::of(p, q, r, s)
-        };
+        let at = |lane: usize, k: usize| &scene.positions[nodes[lane][k] as usize];
+        let corner = |k: usize| Four::of(at(0, k), at(1, k), at(2, k), at(3, k));
         let reach = capsule.radius + probe.margin;
         let swept = probe.ahead.filter(|a| matches!(a.way, Way::Axis(_)));
         let mut ways = [[DVec3::ZERO; 3]; LANES];
         let mut range = [reach; LANES];
         if swept.is_some() {
-            for lane in 0..wanted.len() {
+            for lane in 0..count {
                 ways[lane] = nodes[lane].map(scene.way);
                 let squares = ways[lane].iter().map(|w| w.length_squared());
                 range[lane] += squares.fold(0.0, f64::max).sqrt();
@@ -58,13 +59,13 @@ impl Patch {
         let Some(found) = found else {
             return;
         };
-        for (lane, t) in wanted.iter().enumerate() {
+        for lane in 0..count {
             let distance_squared = found.distance_squared[lane];
             if distance_squared > range[lane] * range[lane] {
                 continue;
             }
             let weights = found.weights.map(|w| w[lane]);
-            let place = nodes[lane].map(|n| scene.positions[n as usize]);
+            let place = [*at(lane, 0), *at(lane, 1), *at(lane, 2)];
             let along = found.along[lane];
             let meet = Meet {
                 along,
@@ -72,7 +73,7 @@ impl Patch {
                 apart: closest::point(place, weights) - capsule.axis(along),
             };
             self.touch_one(
-                (c, *t),
+                (c, self.near[start + lane].1),
                 (capsule, probe),
                 (&meet, distance_squared),
                 (place, ways[lane]),

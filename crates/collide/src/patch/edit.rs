@@ -24,6 +24,10 @@ impl Patch {
             let known = self.followed.len();
             self.followed.extend_from_slice(&positions[known..]);
         }
+        if !self.fitted.is_empty() && self.fitted.len() < positions.len() {
+            let known = self.fitted.len();
+            self.fitted.extend_from_slice(&positions[known..]);
+        }
         for change in changes {
             let Some(slot) = self.triangles.get_mut(change.triangle as usize) else {
                 continue;
@@ -44,16 +48,23 @@ impl Patch {
                 && self.stars.around(n).all(changed)
             {
                 *before = positions[n as usize];
+                if let Some(then) = self.fitted.get_mut(n as usize) {
+                    *then = positions[n as usize];
+                }
             }
         }
+        self.looks.edit();
         let Self {
             triangles,
             near,
+            near_corners,
             sides,
             ..
         } = self;
         let there = |t: u32| triangles[t as usize] != GONE;
         near.retain(|pair| there(pair.1));
+        near_corners.clear();
+        near_corners.extend(near.iter().map(|pair| triangles[pair.1 as usize]));
         sides.retain(|side| there(side.1));
         Ok(())
     }

@@ -1,6 +1,7 @@
 use super::*;
 use crate::closest;
 use crate::rigid::{Form, Shape};
+use crate::tree::Change;
 use trocar_math::Pose;
 
 /// A flat sheet in the x–z plane facing up, cells of 8 mm.
@@ -334,4 +335,85 @@ fn what_flies_touches_what_it_will_meet_and_nothing_beside() {
     assert!(look(-down).is_empty());
     // Too short to reach it.
     assert!(look(down * 0.3).is_empty());
+}
+
+/// Hulls of every kind that creep, jump and rest, on a sheet that swings, is carried away and is cut: what is near is always what a patch finds that has just
+/// been made, although the tree is seldom asked.
+#[test]
+fn what_is_near_does_not_depend_on_when_the_tree_was_asked() {
+    let (mut patch, plain) = sheet();
+    let mut knows = patch.clone();
+    let mut state = 5_u64;
+    let mut next = || {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as f64 / (1_u64 << 30) as f64 - 1.0
+    };
+    let (mut at, mut carried) = (DVec3::new(0.03, 2e-3, 0.03), DVec3::ZERO);
+    let mut before = plain.clone();
+    let mut found = 0;
+    for frame in 0..600_u32 {
+        let calm = frame < 300;
+        if !calm {
+            carried += DVec3::new(2e-4, 1e-4, 0.0);
+        }
+        at += match frame % 50 {
+            0 => DVec3::new(next(), 0.2 * next(), next()) * 0.01,
+            1..30 => DVec3::new(next(), next(), next()) * 2e-4,
+            _ => DVec3::ZERO,
+        };
+        let swing = |p: &DVec3| {
+            let phase = 0.2 * f64::from(frame) + 90.0 * p.x;
+            *p + carried + DVec3::Y * (1e-3 * trocar_math::real::sin(phase))
+        };
+        let positions: Vec<DVec3> = plain.iter().map(swing).collect();
+        let moved = before
+            .iter()
+            .zip(&positions)
+            .map(|(a, b)| a.distance(*b))
+            .fold(0.0, f64::max);
+        before.clone_from(&positions);
+        let probe = |hull: Hull| Probe {
+            hull,
+            margin: 1e-3 + 5e-4 * f64::from(frame % 3),
+            ahead: None,
+        };
+        let probes = [
+            probe(Hull::Capsule(needle(at + carried))),
+            probe(Hull::Below(carried - DVec3::Y * 5e-4, DVec3::Y)),
+            probe(cube(at + carried)),
+        ];
+        if frame % 97 == 40 {
+            // A cut, and what was cut is closed again elsewhere.
+            let changes = [
+                Change {
+                    triangle: 60,
+                    corners: (frame % 2 == 0).then_some([30, 39, 31]),
+                },
+                Change {
+                    triangle: 61,
+                    corners: Some([31, 39, 40]),
+                },
+            ];
+            patch.edit(&changes, &positions).unwrap();
+            knows.edit(&changes, &positions).unwrap();
+        }
+        let wants = |p: usize| p != 1 || frame % 40 < 30;
+        let told = if frame == 0 { f64::INFINITY } else { moved };
+        patch.gather_some(&probes, wants, &positions, told);
+        let told = knows.follow(&positions);
+        knows.gather_some(&probes, wants, &positions, told);
+        let numbers = (0..).zip(patch.triangles.iter().copied());
+        let mut fresh = Patch::over(numbers.filter(|t| t.1 != GONE), positions.len()).unwrap();
+        fresh.gather_some(&probes, wants, &positions, f64::INFINITY);
+        assert_eq!(patch.near, fresh.near, "frame {frame}");
+        assert_eq!(knows.near, fresh.near, "frame {frame}");
+        assert_eq!(patch.near_corners, fresh.near_corners, "frame {frame}");
+        found += fresh.near.len();
+    }
+    assert!(found > 20_000, "{found}");
+    // Three probes in 600 frames.
+    let [some, few] = [patch.looks(), knows.looks()];
+    assert!(some < 900 && few < 900, "{some} {few}");
 }

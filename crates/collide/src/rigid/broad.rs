@@ -94,6 +94,19 @@ impl Strips {
 }
 
 impl Broad {
+    /// Makes room for so many boxes and pairs, so that no update asks for memory.
+    pub(crate) fn reserve(&mut self, boxes: usize, pairs: usize) {
+        // There is at most one strip for eight boxes; most are in few of them.
+        let strips = boxes / 8 + 1;
+        let reserve = |now: usize, most: usize| most.saturating_sub(now);
+        self.order.reserve(reserve(self.order.len(), boxes));
+        let entries = boxes * strips.min(8);
+        self.entries.reserve(reserve(self.entries.len(), entries));
+        self.starts
+            .reserve(reserve(self.starts.len(), boxes.max(strips) + 2));
+        self.found.reserve(reserve(self.found.len(), pairs));
+    }
+
     /// Writes all pairs of overlapping `bounds` that `keep` agrees to into `pairs`, in ascending order. `keep` gets the
     /// lower index first; it is where static bodies, sleeping ones and neighbours in a joint are left out.
     ///

@@ -58,6 +58,33 @@ impl Tree {
         }
     }
 
+    /// Calls `found` with every triangle that `by` may reach where its box was when it was last fitted, and with others that share a leaf with them. For
+    /// surfaces that nobody has told to have [`moved`](Self::moved) since the last refit.
+    pub fn reached_then(&self, by: &impl Reach, mut found: impl FnMut(u32)) {
+        fn look(
+            tree: &Tree,
+            child: u32,
+            (by, own): (&impl Reach, &Box32),
+            found: &mut impl FnMut(u32),
+        ) {
+            if child & IS_LEAF != 0 {
+                let leaf = &tree.leaves[(child & !IS_LEAF) as usize];
+                leaf.triangles().iter().for_each(|t| found(*t));
+                return;
+            }
+            let branch = &tree.branches[child as usize];
+            for lane in bits(branch.boxes.overlapping(own) & branch.occupied()) {
+                if by.reaches(&branch.boxes.get(lane).outside()) {
+                    look(tree, branch.children[lane], (by, own), found);
+                }
+            }
+        }
+        if self.root != NONE {
+            let own = Box32::within_all(&by.bounds());
+            look(self, self.root, (by, &own), &mut found);
+        }
+    }
+
     /// Goes through a branch; returns the box around it as it is now, if it reached anything in it and knows more than before.
     fn visit(
         &mut self,

@@ -123,7 +123,9 @@ impl Search {
         for part in &self.parts {
             self.pairs.extend_from_slice(&part.pairs);
         }
-        self.pairs.sort_unstable();
+        // One comparison of one number, not of two lists.
+        self.pairs
+            .sort_unstable_by_key(|[a, b]| u64::from(*a) << 32 | u64::from(*b));
         &self.pairs
     }
 

@@ -7,8 +7,11 @@
 //! touch, then two comparisons of the ends of stretches; so the decision is right for all coordinates that are 0 or between 10⁻⁷⁵ and 10⁷⁵ in
 //! size, beyond which products leave the range of numbers; and no division is made for it. What is rounded is the place of the contact alone, never its kind.
 //!
+//! Most pairs are told by floating point for both triangles at once ([`certain`]); what it can't tell goes through determinants one by one.
+//!
 //! A triangle is closed: corners and edges belong to it. One without area counts as the segment or point it is.
 
+mod certain;
 mod contact;
 mod crossing;
 mod flat;

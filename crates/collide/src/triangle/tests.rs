@@ -70,3 +70,24 @@ fn the_star_has_six_corners_that_go_round() {
         assert!((q - p).cross(r - q).z > 0.0, "{corners:?}");
     }
 }
+
+#[test]
+fn what_is_no_number_touches_nothing_and_breaks_nothing() {
+    let a = [DVec3::ZERO, DVec3::X * 4.0, DVec3::Y * 4.0];
+    // Of these every bit is set.
+    let none = f64::from_bits(u64::MAX);
+    for bad in [none, f64::NAN, -f64::NAN] {
+        for corner in 0..3 {
+            for axis in 0..3 {
+                let mut b = a;
+                b[corner][axis] = bad;
+                assert!(!touch(&a, &b) && !touch(&b, &a) && !touch(&b, &b));
+            }
+        }
+    }
+    for far in [f64::INFINITY, f64::NEG_INFINITY, f64::MAX] {
+        let b = a.map(|p| p + DVec3::Z * far);
+        assert!(!touch(&a, &b) && !touch(&b, &a));
+        contact(&a, &b);
+    }
+}

@@ -20,6 +20,8 @@ pub enum Format {
     Off,
     /// Gmsh `.msh` version 1, 2 or 4, ASCII.
     Gmsh,
+    /// Open Inventor, ASCII.
+    Inventor,
 }
 
 impl fmt::Display for Format {
@@ -32,6 +34,7 @@ impl fmt::Display for Format {
             Format::Vtu => "XML VTK",
             Format::Off => "OFF",
             Format::Gmsh => "Gmsh",
+            Format::Inventor => "Open Inventor",
         })
     }
 }
@@ -46,7 +49,7 @@ impl Format {
 
     /// By beginnings that nothing else has.
     fn of_magic(bytes: &[u8]) -> Option<Format> {
-        const MAGIC: [(&[u8], Format); 8] = [
+        const MAGIC: [(&[u8], Format); 9] = [
             (b"# vtk DataFile", Format::Vtk),
             (b"<VTKFile", Format::Vtu),
             (b"<?xml", Format::Vtu),
@@ -55,6 +58,7 @@ impl Format {
             (b"$MeshFormat", Format::Gmsh),
             (b"$NOD", Format::Gmsh),
             (b"OFF", Format::Off),
+            (b"#Inventor", Format::Inventor),
         ];
         let bytes = bytes.trim_ascii_start();
         MAGIC
@@ -73,6 +77,7 @@ impl Format {
                 "vtu" | "vtp" => Format::Vtu,
                 "off" => Format::Off,
                 "msh" => Format::Gmsh,
+                "iv" => Format::Inventor,
                 _ => return None,
             },
         )

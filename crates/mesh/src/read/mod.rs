@@ -12,6 +12,7 @@ mod cells;
 mod error;
 mod format;
 mod gmsh;
+mod inventor;
 mod obj;
 mod off;
 mod ply;
@@ -31,6 +32,7 @@ pub(crate) use base64::encode as encode_base64;
 pub use error::{MeshError, ParseError, Place};
 pub use format::Format;
 pub use gmsh::parse_gmsh;
+pub use inventor::parse_inventor;
 pub use obj::parse_obj;
 pub use off::parse_off;
 pub use ply::parse_ply;
@@ -75,5 +77,6 @@ pub fn parse(bytes: &[u8], format: Format) -> Result<Surface, ParseError> {
         Format::Vtu => parse_vtu(bytes),
         Format::Off => parse_off(bytes),
         Format::Gmsh => parse_gmsh(bytes),
+        Format::Inventor => parse_inventor(bytes),
     }
 }

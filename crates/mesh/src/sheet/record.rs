@@ -5,6 +5,9 @@ use serde::{Deserialize, Serialize};
 use super::slots::{NONE, Slots, Stored};
 use super::{Edge, Fault, Node, Sheet, Triangle};
 
+/// A version beyond this comes from no sheet; counting on must not overflow.
+const MOST_EDITS: u64 = 1 << 53;
+
 /// Everything of a sheet that its edits have made and nobody could find again: names and free places included, so that edits after it give the
 /// same names.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -41,6 +44,9 @@ impl Sheet {
             version: record.version,
             least_quality: 0.0,
         };
+        if record.version >= MOST_EDITS {
+            return Err(wrong("more edits than anybody has made"));
+        }
         if !(1e-12..=1.0).contains(&record.least_quality) {
             return Err(wrong("no least quality"));
         }
@@ -150,6 +156,9 @@ mod tests {
         assert!(spoil(&|n, _| n.change(20).leaving = NONE).is_err());
         assert!(spoil(&|n, _| n.change(20).rest.x = f64::NAN).is_err());
         assert!(spoil(&|n, _| n.change(20).rest = n.get(21).rest).is_err());
+        let mut old = good.clone();
+        old.version = u64::MAX - 1;
+        assert!(Sheet::from_record(old).is_err());
         let mut poor = good.clone();
         poor.least_quality = f64::NAN;
         assert!(Sheet::from_record(poor).is_err());

@@ -64,7 +64,21 @@ pub fn all() -> Vec<Sample> {
         sample("gmsh 1", Format::Gmsh, gmsh_1(&s).into()),
         sample("gmsh 2", Format::Gmsh, gmsh_2(&s).into()),
         sample("gmsh 4.1", Format::Gmsh, gmsh_4(&s).into()),
+        sample("inventor", Format::Inventor, inventor(&s).into()),
     ]
+}
+
+fn inventor(s: &Surface) -> String {
+    let faces: String = s
+        .triangles
+        .iter()
+        .map(|t| format!("{}, {}, {}, -1,\n", t[0], t[1], t[2]))
+        .collect();
+    format!(
+        "#Inventor V2.1 ascii\n# made by hand\nDEF liver Separator {{\n  ShapeHints {{ vertexOrdering COUNTERCLOCKWISE }}\n  \
+         Coordinate3 {{ point [ {} ] }}\n  IndexedFaceSet {{ coordIndex [\n{faces}] }}\n}}\n",
+        points(s).join(",\n")
+    )
 }
 
 fn points(s: &Surface) -> Vec<String> {

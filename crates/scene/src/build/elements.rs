@@ -27,7 +27,10 @@ pub(crate) fn timed_pushes(
         table: "command",
         index,
     };
-    let (force, on, until) = match (spec.push, &spec.on, spec.until) {
+    // Of a command that only leads an instrument the time is that of the way.
+    let leads = spec.instrument.is_some() && spec.push.is_none() && spec.pull.is_none();
+    let until = spec.until.filter(|_| !leads);
+    let (force, on, until) = match (spec.push, &spec.on, until) {
         (None, None, None) if spec.pull.is_none() && spec.force.is_none() => {
             return Ok((None, None));
         }
@@ -94,6 +97,7 @@ impl Model {
             let element = self.element(&item, &signals)?;
             self.globals.push(element);
         }
+        self.expect_all();
         self.mark_joined();
         Ok(())
     }
@@ -133,11 +137,11 @@ impl Model {
             index: item.index,
         };
         let spec = item.item;
-        let a = self.lasting(&check, "a", self.anchor_at(&check, "a", &spec.a, None)?)?;
+        let a = self.anchor_at(&check, "a", &spec.a, None)?;
         let from = self.place_of(&a);
         let b = match &spec.b {
             None => Anchor::world(from),
-            Some(spec) => self.lasting(&check, "b", self.anchor_at(&check, "b", spec, None)?)?,
+            Some(spec) => self.anchor_at(&check, "b", spec, None)?,
         };
         if a == b
             || [a, b]
@@ -151,6 +155,14 @@ impl Model {
             ));
         }
         let law = answer::law(&check, &["answer".into()], &spec.answer)?;
+        let on_film = [a, b].iter().any(|e| self.membrane(e.matter).is_some());
+        if on_film && law.input == Input::Velocity {
+            return Err(check.error(
+                &["answer".into()],
+                "a damper can't end on a membrane: how light its nodes become as it tears, nobody knows",
+                "Give the membrane `damping`, or end the damper on something else.",
+            ));
+        }
         let apart = from.distance(self.place_of(&b));
         let rest = edit::rest_length(spec.rest_length, spec.shorten, apart)
             .map_err(|problem| check.error(&["rest_length".into()], problem, "Correct it."))?;
@@ -185,7 +197,7 @@ impl Model {
     pub(super) fn place_of(&self, anchor: &Anchor) -> DVec3 {
         let support = Support::of(anchor);
         let parts = support.parts().iter().map(|(m, at, weight)| {
-            self.matters[m.index()].position(&self.start[m.index()], at) * *weight
+            self.matters[m.index()].position(&self.at_start(*m), at) * *weight
         });
         parts.sum()
     }

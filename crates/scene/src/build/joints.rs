@@ -140,8 +140,8 @@ impl Model {
         if let Some(at) = spec.at {
             check.points(&[at], "at")?;
         }
-        let a = self.lasting(check, "a", self.anchor_at(check, "a", &spec.a, spec.at)?)?;
-        let b = self.lasting(check, "b", self.anchor_at(check, "b", &spec.b, spec.at)?)?;
+        let a = self.anchor_at(check, "a", &spec.a, spec.at)?;
+        let b = self.anchor_at(check, "b", &spec.b, spec.at)?;
         let direction = |v: [f64; 3], key: &'static str| {
             DVec3::from(v)
                 .try_normalize()

@@ -33,6 +33,9 @@ pub(super) fn material(check: &Checker<'_>, spec: &MaterialSpec) -> Result<Mater
     if let Some(friction) = spec.friction {
         check.friction(friction, &at("friction"))?;
     }
+    if let Some(thickness) = spec.contact_thickness {
+        check.thickness(thickness, &at("contact_thickness"))?;
+    }
     let constants = [
         ("damping", spec.damping),
         ("stiffness", spec.stiffness),

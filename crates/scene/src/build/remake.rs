@@ -289,6 +289,7 @@ fn of_net(material: &MaterialSpec) -> MaterialSpec {
     MaterialSpec {
         bears: 0.0,
         friction: None,
+        contact_thickness: None,
         source: None,
         ..material.clone()
     }

@@ -1,11 +1,12 @@
 //! Ties, and the points they join.
 
-use super::{Item, Model, Tissue, check::Checker, items, pose};
+use super::{Item, Model, check::Checker, items, membrane::list_triangles, pose};
 use crate::{
     file::{AnchorSpec, NodeName},
     load::{Scene, SceneError},
 };
 use glam::DVec3;
+use std::borrow::Cow;
 use trocar_collide::on_triangle;
 use trocar_dynamics::{Anchor, Local, MatterId, Nodes, Tie};
 
@@ -56,23 +57,6 @@ impl Model {
         spec: &AnchorSpec,
     ) -> Result<Anchor, SceneError> {
         self.anchor_at(check, key, spec, None)
-    }
-
-    /// The same point, if it can't be torn: ties follow tears, other things do not.
-    pub(super) fn lasting(
-        &self,
-        check: &Checker<'_>,
-        key: &'static str,
-        anchor: Anchor,
-    ) -> Result<Anchor, SceneError> {
-        if self.membrane(anchor.matter).is_none() {
-            return Ok(anchor);
-        }
-        Err(check.error(
-            &[key.into()],
-            "a membrane may tear there",
-            "Tie it: ties follow tears; joints and elements do not.",
-        ))
     }
 
     /// The point a file names. On a body without `at` it is the point of the world `place` at the start, if there is one.
@@ -147,7 +131,8 @@ impl Model {
             .iter()
             .find(|t| t.name == name)
             .ok_or_else(|| unknown("tissue", name))?;
-        let start = &self.start[tissue.matter.index()];
+        let start = self.at_start(tissue.matter);
+        let start = &*start;
         match (spec.node, spec.at.or(place)) {
             (Some(NodeName::Central(c)), _) if spec.at.is_none() => {
                 let frame = match tissue.centres.get(c.centre as usize) {
@@ -175,9 +160,18 @@ impl Model {
             }
             (None, Some(at)) => {
                 check.points(&[at], key)?;
+                let film = self.films.iter().find(|f| f.matter == tissue.matter);
+                let mut whole = Vec::new();
+                let triangles = match film {
+                    None => &tissue.triangles,
+                    Some(film) => {
+                        list_triangles(film.whole.sheet(), &mut whole);
+                        &whole
+                    }
+                };
                 Ok(Anchor {
                     matter: tissue.matter,
-                    at: nearest(tissue, start, at.into()),
+                    at: nearest(triangles, tissue.first, start, at.into()),
                 })
             }
             _ => Err(wrong(
@@ -188,9 +182,19 @@ impl Model {
     }
 }
 
-fn nearest(tissue: &Tissue, start: &Nodes, point: DVec3) -> Local {
-    let mut best = (f64::INFINITY, Local::Node(tissue.first));
-    for t in &tissue.triangles {
+impl Model {
+    /// Where a matter's nodes are at the start; of a membrane as the scene has it, whatever became of it.
+    pub(super) fn at_start(&self, matter: MatterId) -> Cow<'_, Nodes> {
+        match self.films.iter().find(|f| f.matter == matter) {
+            Some(film) => Cow::Owned(film.whole.rest()),
+            None => Cow::Borrowed(&self.start[matter.index()]),
+        }
+    }
+}
+
+fn nearest(triangles: &[[u32; 3]], first: u32, start: &Nodes, point: DVec3) -> Local {
+    let mut best = (f64::INFINITY, Local::Node(first));
+    for t in triangles {
         let corners = t.map(|n| start.position[n as usize]);
         let weights = on_triangle(point, corners);
         let distance = trocar_collide::closest::point(corners, weights).distance_squared(point);

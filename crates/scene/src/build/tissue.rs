@@ -39,6 +39,7 @@ pub struct Draft<'a> {
     pub source: Option<String>,
     pub bears: f64,
     pub friction: Option<[f64; 2]>,
+    pub contact_thickness: Option<f64>,
     /// Rings, or rows of a sheet: nodes in each, and how many there are.
     around: usize,
     rings: usize,
@@ -138,6 +139,7 @@ impl<'a> Draft<'a> {
             source: common.material.source.clone(),
             bears: common.material.bears,
             friction: common.material.friction,
+            contact_thickness: common.material.contact_thickness,
             around: 0,
             rings: 0,
             selected: common.fixed,

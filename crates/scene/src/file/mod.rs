@@ -28,7 +28,7 @@ pub use tissue::{
     Ball, Couple, IntegratorName, LawSpec, MaterialSpec, NetSpec, Ring, Select, SheetTissue,
     TubeTissue,
 };
-pub use trocar::{EndoscopeSpec, Instrument, InstrumentKind};
+pub use trocar::{EndoscopeSpec, Instrument, InstrumentKind, StickSpec};
 
 /// Three numbers: a point or a direction.
 pub type Vector = [f64; 3];

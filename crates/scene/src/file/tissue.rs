@@ -219,6 +219,10 @@ pub struct MaterialSpec {
     /// bodies, and instruments slip on it.
     #[serde(default)]
     pub friction: Option<[f64; 2]>,
+    /// How thick it is to itself and to other tissues with a thickness, m, > 0: parts that share no corner stay this far apart (of two tissues, the
+    /// mean). Less than an edge of its triangles. Left out: it passes through itself and other tissues.
+    #[serde(default)]
+    pub contact_thickness: Option<f64>,
     /// By which scheme it moves. Default: mesd.
     #[serde(default)]
     pub integrator: IntegratorName,

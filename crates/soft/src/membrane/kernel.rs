@@ -1,4 +1,4 @@
-//! Energies and forces of the parts of a membrane, each a function of positions alone.
+//! Energies and forces of the parts of a membrane, each a function of positions alone: a force is minus the slope of its energy (W33).
 
 use glam::{DMat2, DVec2, DVec3};
 

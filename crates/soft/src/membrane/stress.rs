@@ -1,4 +1,4 @@
-//! How much a node bears (W88), and tearing by it.
+//! How much a node bears (W85, W88), and tearing by it.
 
 use super::kernel::tension;
 use super::tear::{Aim, Growth, Tear, search};
@@ -129,6 +129,7 @@ impl Membrane {
                 stiffness, poisson, ..
             } => {
                 let flat = &self.flats[triangle.slot()];
+                let stiffness = stiffness * self.strength[triangle.slot()];
                 let t = tension(flat, corners.map(at), stiffness, poisson);
                 let [x, y] = flat.axes;
                 (0..2).fold(DMat3::ZERO, |sum, k| {

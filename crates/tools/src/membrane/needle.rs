@@ -11,14 +11,18 @@
 //! so that Σ s wᵢ ≤ 1 at every node: what a needle adds to its stiffness is at most 2 k (on the ramp), however the sheet is meshed, and
 //! forces never jump when another triangle comes to touch.
 //!
+//! A capsule touches a triangle if any pair of their points is nearer than its radius, or if it pierces it (W122, W129): where, how deep and which way out (W37). It pushes by forces alone (W60, W123), without
+//! friction, sliding or sticking as is chosen (W124, W125), and what it pushes ahead of it may tear (W126).
+//!
 //! **Friction** is Coulomb's. What [sticks](Stick) hangs on a spring of the same stiffness between a point of the triangle and one of the tool.
 
 use super::near::{Candidate, Near, fastest};
 use super::{Reaction, Travel};
 use glam::DVec3;
+use serde::{Deserialize, Serialize};
 use trocar_collide::tool::needle::{Reach, Sunk, sunk_among};
 use trocar_collide::{Capsule, closest, segment_triangle, sweep};
-use trocar_dynamics::{Matter, Nodes};
+use trocar_dynamics::{Matter, Nodes, Point};
 use trocar_math::{Four, Pose, four::LANES, rotation};
 use trocar_mesh::sheet::{Event, Followed, Sheet, SheetAnchor};
 use trocar_soft::membrane::Membrane;
@@ -28,6 +32,9 @@ const RAMP: f64 = 0.05;
 
 /// A needle that moves by more than this part of its radius between two looks is swept: less can't take it past a triangle's middle.
 const UNSWEPT: f64 = 0.5;
+
+/// Rounds over what would go past: neighbours share nodes, and one that is stopped leaves the other to go on.
+const BRAKES: usize = 4;
 
 /// When a triangle sticks to the needle (W133–W136).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -63,12 +70,12 @@ pub struct NeedleParts {
 }
 
 /// What a needle remembers of a triangle.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Held {
     /// The point of the triangle that sticks, and where it sticks in the tool's frame, m.
-    stuck: Option<([f64; 3], DVec3)>,
+    pub(super) stuck: Option<([f64; 3], DVec3)>,
     /// The side on which it touches.
-    side: Option<Side>,
+    pub(super) side: Option<Side>,
 }
 
 impl Held {
@@ -79,16 +86,16 @@ impl Held {
 }
 
 /// The side of a needle that a triangle is on.
-#[derive(Clone, Copy, Debug)]
-struct Side {
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Side {
     /// The way out, in the tool's frame.
-    out: DVec3,
+    pub(super) out: DVec3,
     /// Where on the axis, from 0 to 1.
-    along: f64,
+    pub(super) along: f64,
     /// Where on the triangle.
-    weights: [f64; 3],
+    pub(super) weights: [f64; 3],
     /// Whether it is beyond the axis, and has to come back.
-    passed: bool,
+    pub(super) passed: bool,
 }
 
 impl Candidate {
@@ -140,10 +147,12 @@ pub struct Needle {
     travel: Travel,
     pose: Pose,
     /// Of the last substep, s.
-    last: f64,
+    pub(super) last: f64,
     /// Least margin with which triangles are looked for, m.
     margin: f64,
-    near: Near,
+    pub(super) near: Near,
+    /// As it was before the substep at hand: pose, length of the substep before, and what it remembers.
+    kept: (Pose, f64, Near),
     hits: Vec<Hit>,
     /// Σ φ w of every node by place; zero between two substeps.
     shares: Vec<f64>,
@@ -153,26 +162,7 @@ pub struct Needle {
 impl Needle {
     /// Checks the parts; the reason why not, if they can't be used.
     pub fn new(parts: NeedleParts) -> Result<Self, &'static str> {
-        let positive = |x: f64| x > 0.0 && x < f64::INFINITY;
-        if !parts.axis.iter().all(|p| p.is_finite()) || !positive(parts.radius) {
-            return Err("a needle needs a finite axis and a radius above 0");
-        }
-        let rubs = parts.friction >= 0.0 && parts.friction.is_finite();
-        if !(positive(parts.stiffness) && rubs) {
-            return Err("a needle needs a stiffness above 0 and a friction of at least 0");
-        }
-        let sound = match parts.stick {
-            Stick::Never => true,
-            Stick::Cone(coefficient) => {
-                coefficient >= parts.friction && coefficient < f64::INFINITY
-            }
-            Stick::Deep { beyond, limit } => beyond >= 0.0 && positive(limit),
-        };
-        if !sound {
-            return Err(
-                "what sticks needs a coefficient of at least that of sliding, or a depth and a limit",
-            );
-        }
+        check(&parts)?;
         Ok(Self {
             parts,
             travel: Travel::still(Pose::IDENTITY, 0.0),
@@ -181,10 +171,41 @@ impl Needle {
             // A little, so that a still sheet is not looked for anew.
             margin: 0.25 * parts.radius,
             near: Near::default(),
+            kept: (Pose::IDENTITY, 0.0, Near::default()),
             hits: Vec::new(),
             shares: Vec::new(),
             reaction: Reaction::default(),
         })
+    }
+
+    /// Makes it another needle that remembers what it did; the reason why not, if the parts can't be used.
+    pub fn set_parts(&mut self, parts: NeedleParts) -> Result<(), &'static str> {
+        check(&parts)?;
+        self.parts = parts;
+        Ok(())
+    }
+
+    /// Forgets what it touched: the membrane is another one now.
+    pub fn forget(&mut self) {
+        self.near.candidates.clear();
+        self.near.corners.clear();
+        self.hits.clear();
+        self.last = 0.0;
+        self.reaction = Reaction::default();
+    }
+
+    /// Notes how it is before a substep that may have to be done again.
+    pub fn keep(&mut self) {
+        let (pose, last, near) = &mut self.kept;
+        (*pose, *last) = (self.pose, self.last);
+        near.copy_from(&self.near);
+    }
+
+    /// Is again as it was before the substep.
+    pub fn go_back(&mut self) {
+        let (pose, last, near) = &self.kept;
+        (self.pose, self.last) = (*pose, *last);
+        self.near.copy_from(near);
     }
 
     /// What it is.
@@ -242,6 +263,7 @@ impl Needle {
     pub fn begin(&mut self, membrane: &Membrane, nodes: &Nodes, travel: Travel) {
         self.travel = travel;
         self.pose = travel.from;
+        self.near.begin();
         self.look_around(membrane, nodes, 0.0);
     }
 
@@ -268,7 +290,8 @@ impl Needle {
     /// Adds its forces to those of the membrane, for the substep of `h` seconds that ends after a part (0 to 1) of the frame.
     pub fn act(&mut self, membrane: &Membrane, nodes: &mut Nodes, part: f64, h: f64) {
         let before = self.pose;
-        let gone = self.last * fastest(nodes);
+        let speed = fastest(nodes);
+        let gone = self.last * speed;
         if !self.near.still_knows(membrane, gone) {
             self.look_around(membrane, nodes, part);
         }
@@ -283,7 +306,76 @@ impl Needle {
         }
         self.keep_sides(nodes, &needle, moved, swept);
         self.push(membrane, nodes, &before, h);
+        let ahead = self.travel.at((part + h / self.travel.dt.max(h)).min(1.0));
+        if speed * h + self.way(&self.pose, &ahead) > UNSWEPT * needle.radius {
+            self.brake(membrane, nodes, &ahead, h);
+        }
         self.last = h;
+    }
+
+    /// Stops what would go past the axis within the substep, before it does: a sheet that flies onto the needle, or one that the needle flies into. Triangles
+    /// are swept to where they will be, and what would bring one in by more than half a radius is taken away as an impulse at the point that is met.
+    fn brake(&mut self, membrane: &Membrane, nodes: &mut Nodes, ahead: &Pose, h: f64) {
+        let (here, there) = (self.capsule(&self.pose), self.capsule(ahead));
+        let axis = [
+            sweep::Moving::new(here.a, there.a),
+            sweep::Moving::new(here.b, there.b),
+        ];
+        let masses = membrane.masses();
+        let point = |node: u32| Point {
+            node,
+            offset: DVec3::ZERO,
+        };
+        for _ in 0..BRAKES {
+            let mut braked = false;
+            for (candidate, corners) in self.near.candidates.iter().zip(&self.near.corners) {
+                if candidate.held.has_passed() {
+                    continue;
+                }
+                let triangle = corners.map(|n| {
+                    let next = masses.preview(nodes, &point(n), h);
+                    sweep::Moving::new(nodes.position[n as usize], next)
+                });
+                let met = sweep::capsule_triangle(axis, triangle, here.radius, sweep::TOLERANCE);
+                let Some(met) = met.filter(|i| i.certain && i.normal != DVec3::ZERO) else {
+                    continue;
+                };
+                let weighed = |of: fn(&sweep::Moving) -> DVec3| {
+                    let parts = triangle.iter().zip(met.weights);
+                    parts.fold(DVec3::ZERO, |sum, (corner, w)| sum + of(corner) * w)
+                };
+                let along =
+                    |of: fn(&sweep::Moving) -> DVec3| of(&axis[0]).lerp(of(&axis[1]), met.along);
+                let way = weighed(|m| m.way) - along(|m| m.way);
+                let apart = weighed(|m| m.from) - along(|m| m.from) + way * met.time;
+                let deeper = -met.normal.dot(way) * (1.0 - met.time);
+                if deeper <= UNSWEPT * here.radius {
+                    continue;
+                }
+                let room = (UNSWEPT * here.radius - (here.radius - apart.length())).max(0.0);
+                let yields: f64 = corners
+                    .iter()
+                    .zip(met.weights)
+                    .map(|(n, w)| {
+                        let of = masses.response(nodes, &point(*n), &point(*n), h);
+                        w * w * met.normal.dot(of * met.normal)
+                    })
+                    .sum();
+                if deeper <= room || yields <= 0.0 {
+                    continue;
+                }
+                let push = met.normal * ((deeper - room) / (yields * h));
+                for (n, w) in corners.iter().zip(met.weights) {
+                    nodes.force[*n as usize] += push * w;
+                }
+                let arm = weighed(|m| m.from) - self.pose.position;
+                self.reaction.take(arm, push);
+                braked = true;
+            }
+            if !braked {
+                break;
+            }
+        }
     }
 
     /// Finds the triangles that the needle is in, four at a time first.
@@ -505,5 +597,28 @@ impl Needle {
         for hit in hits.iter() {
             corners_of(hit).into_iter().for_each(|n| shares[n] = 0.0);
         }
+    }
+}
+
+/// Whether parts can be used, or the reason why not.
+fn check(parts: &NeedleParts) -> Result<(), &'static str> {
+    let positive = |x: f64| x > 0.0 && x < f64::INFINITY;
+    if !parts.axis.iter().all(|p| p.is_finite()) || !positive(parts.radius) {
+        return Err("a needle needs a finite axis and a radius above 0");
+    }
+    let rubs = parts.friction >= 0.0 && parts.friction.is_finite();
+    if !(positive(parts.stiffness) && rubs) {
+        return Err("a needle needs a stiffness above 0 and a friction of at least 0");
+    }
+    let sound = match parts.stick {
+        Stick::Never => true,
+        Stick::Cone(coefficient) => coefficient >= parts.friction && coefficient < f64::INFINITY,
+        Stick::Deep { beyond, limit } => beyond >= 0.0 && positive(limit),
+    };
+    match sound {
+        true => Ok(()),
+        false => Err(
+            "what sticks needs a coefficient of at least that of sliding, or a depth and a limit",
+        ),
     }
 }

@@ -63,7 +63,9 @@ export function SolverPanel({ status }: { status: Status }) {
         ["Correct: error left", `${figure(1000 * status.correctError, 3)} mm/s`],
         ["Contacts", String(status.contacts)],
         ["Substeps", String(status.substeps)],
-        ["Force at the tip", `${status.force.toFixed(2)} N`],
+        // Of fine instruments it is some hundredths.
+        ["Force at the tip", `${figure(status.force, 2)} N`],
+        ...(status.holds ? [["Jaws", status.holding ? "hold tissue" : "empty"] as [string, string]] : []),
       ]}
     />
   );
@@ -75,9 +77,10 @@ export function SearchPanel({ search }: { search: Search }) {
     <Pairs
       rows={[
         ["Hulls that may touch", String(search.probes)],
-        ["Boxes over triangles", String(search.boxes)],
+        ["Boxes over triangles", `${search.boxes} in ${search.levels} levels`],
         ["Hull and triangle", `${search.pairs} pairs`],
         ["Bodies", `${search.bodyPairs} pairs`],
+        ["Tissue and tissue", `${search.foldPairs} pairs, ${search.folds} near`],
         ["Contacts", String(search.contacts)],
       ]}
     />

@@ -46,6 +46,22 @@ export async function lab(world, check) {
     }
   });
 
+  await check("the trees of boxes are seen level by level", async () => {
+    await page.getByRole("checkbox", { name: "Boxes" }).check();
+    await page.getByText(/\d+ in \d+ levels/).waitFor();
+    const levels = page.getByRole("group", { name: /^Level of boxes/ });
+    must((await levels.getByRole("radio").count()) > 1, "there is one level only");
+    await levels.getByText("2", { exact: true }).click();
+    await until(
+      page,
+      (least) => window.trocar.frames > least + 3,
+      await page.evaluate(() => window.trocar.frames),
+    );
+    await keepPicture(page, "lab-boxes");
+    await checkAccess(page);
+    await page.getByRole("checkbox", { name: "Boxes" }).uncheck();
+  });
+
   await check("a parameter is changed, refused, and reset", async () => {
     const field = page.getByRole("textbox", { name: /^gravity y/ });
     const before = await field.inputValue();

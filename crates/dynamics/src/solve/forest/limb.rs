@@ -34,8 +34,9 @@ pub struct Body {
     pub mass: f64,
     /// One over its mass.
     pub light: f64,
-    /// Principal moments, and how they split its turn.
+    /// Principal moments, one over each, and how they split its turn.
     pub moments: DVec3,
+    pub agile: DVec3,
     pub split: Split,
     pub position: DVec3,
     pub velocity: DVec3,
@@ -46,9 +47,6 @@ pub struct Body {
     /// Mean velocity over the substep if it were left alone, and the force on it.
     pub drift: DVec3,
     pub force: DVec3,
-    /// Inertia and its inverse along the world's axes.
-    pub inertia: DMat3,
-    pub nimble: DMat3,
 }
 
 impl Body {
@@ -60,19 +58,26 @@ impl Body {
         self.orientation = nodes.orientation[node];
         self.spin = nodes.spin[node];
         self.axes = DMat3::from_quat(self.orientation);
+    }
+
+    /// Its inertia along the world's axes. It is made whenever it is wanted: what large trees cost is memory.
+    #[inline]
+    pub fn inertia(&self) -> DMat3 {
         let (a, m) = (self.axes, self.moments);
-        let across = |scale: DVec3| {
-            let t = a.transpose();
-            a * DMat3::from_cols(t.x_axis * scale, t.y_axis * scale, t.z_axis * scale)
-        };
-        self.inertia = across(m);
-        self.nimble = across(m.recip());
+        DMat3::from_cols(a.x_axis * m.x, a.y_axis * m.y, a.z_axis * m.z) * a.transpose()
+    }
+
+    /// By how much angular momentum along the world's axes, N·m·s, changes its spin.
+    #[inline]
+    pub fn spun(&self, twist: DVec3) -> DVec3 {
+        self.axes * ((self.axes.transpose() * twist) * self.agile)
     }
 
     /// Kinetic energy with such a motion, J.
     #[inline]
     pub fn energy(&self, velocity: DVec3, spin: DVec3) -> f64 {
-        0.5 * (self.mass * velocity.length_squared() + spin.dot(self.inertia * spin))
+        let local = self.axes.transpose() * spin;
+        0.5 * (self.mass * velocity.length_squared() + local.dot(self.moments * local))
     }
 }
 
@@ -117,14 +122,16 @@ impl Course {
     #[inline]
     pub fn finish(&mut self, body: &Body) {
         self.orientation = self.orientation.normalize();
-        self.spin = body.spin + body.nimble * self.due[1];
-        self.last_spin = self.spun(body, body.inertia * body.spin + self.due[1]);
+        let local = body.axes.transpose();
+        let momentum = body.moments * (local * body.spin) + local * self.due[1];
+        self.spin = body.axes * (momentum * body.agile);
+        self.last_spin = self.spun(body, body.axes * momentum);
     }
 
     /// The spin that goes with the angular momentum `twist` (N·m·s) at its end.
     #[inline]
     pub fn spun(&self, body: &Body, twist: DVec3) -> DVec3 {
-        self.axes * ((self.axes.transpose() * twist) / body.moments)
+        self.axes * ((self.axes.transpose() * twist) * body.agile)
     }
 
     /// Velocity and spin of a body that gets what its bonds owe it once more.
@@ -132,20 +139,29 @@ impl Course {
     pub fn pulled_again(&self, body: &Body) -> [DVec3; 2] {
         [
             body.velocity + self.due[0] * body.light,
-            body.spin + body.nimble * self.due[1],
+            body.spin + body.spun(self.due[1]),
         ]
     }
 
     /// Works out what it lacks; returns the square of how far its motion lags behind, m² or rad².
     #[inline]
     pub fn compare(&mut self, body: &Body, h: f64) -> f64 {
+        let local = body.axes.transpose();
+        let twist = local * self.due[1] - body.moments * (local * (self.spin - body.spin));
         self.lack = [
             self.due[0] - (self.velocity - body.drift) * body.mass,
-            self.due[1] - body.inertia * (self.spin - body.spin),
+            body.axes * twist,
         ];
         let shift = self.lack[0] * (body.light * h);
-        let turn = body.nimble * self.lack[1] * h;
+        let turn = twist * body.agile * h;
         shift.length_squared().max(turn.length_squared())
+    }
+
+    /// Changes its motion.
+    #[inline]
+    pub fn change(&mut self, change: &Change) {
+        self.velocity += change.shift;
+        self.spin += change.turn;
     }
 
     /// Works out how a small change of spin turns it at the end.
@@ -162,17 +178,46 @@ impl Course {
     }
 }
 
+/// What a limb does in a round.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Role {
+    /// Nothing of it changes.
+    Rests,
+    /// It goes along with its parent, as a chord says that is as old as its pivot.
+    Follows,
+    /// Something is wrong with it, or with what hangs on it.
+    #[default]
+    Works,
+}
+
 /// The joint of a limb. Arms are first the limb's own, then its parent's.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Hold {
     /// What it pulls the limb with, and its parent against, N·s.
     pub impulse: DVec3,
-    /// Arms at the start, at the end, and what it pulls along.
+    /// Arms at the start and at the end.
     pub start: [DVec3; 2],
     pub end: [DVec3; 2],
-    pub arms: [DVec3; 2],
     /// How far its two points are apart (m), or how fast they part (m/s).
     pub apart: DVec3,
+}
+
+impl Hold {
+    /// The arms that it pulls along: those of the start, or the means of them and those of the end.
+    #[inline]
+    pub fn arms(&self, mean: bool) -> [DVec3; 2] {
+        [self.arm(0, mean), self.arm(1, mean)]
+    }
+
+    /// One of them.
+    #[inline]
+    pub fn arm(&self, side: usize, mean: bool) -> DVec3 {
+        if mean {
+            (self.start[side] + self.end[side]) * 0.5
+        } else {
+            self.start[side]
+        }
+    }
 }
 
 /// A limb in its elimination. First `a` to `d` say what it and all that hangs on it weigh: a mass of six degrees of freedom, in
@@ -186,8 +231,7 @@ pub struct Pivot {
     b: DMat3,
     c: DMat3,
     pub d: DMat3,
-    /// How it moves and turns for a unit impulse of its joint.
-    shift: DMat3,
+    /// How it turns for a unit impulse of its joint.
     turn: DMat3,
     /// Impulse for each m/s at its joint.
     grip: DMat3,
@@ -246,7 +290,6 @@ impl Pivot {
         b: DMat3::ZERO,
         c: DMat3::ZERO,
         d: DMat3::ZERO,
-        shift: DMat3::ZERO,
         turn: DMat3::ZERO,
         grip: DMat3::ZERO,
         reach: DMat3::ZERO,
@@ -283,18 +326,18 @@ impl Pivot {
         self.d = (self.d - self.c * b).inverse();
     }
 
-    /// How it answers to what pulls it along `arm`.
+    /// How it answers to what pulls it along `arm`; returns how it moves for a unit impulse.
     #[inline]
-    fn pull(&mut self, arm: DVec3) {
+    fn pull(&mut self, arm: DVec3) -> DMat3 {
         match self.light {
             Some(light) => {
                 self.d = self.d.inverse();
                 self.turn = times_cross(&self.d, arm);
-                self.shift = DMat3::from_diagonal(DVec3::splat(light));
+                DMat3::from_diagonal(DVec3::splat(light))
             }
             None => {
                 self.turn = self.d * (skew(arm) - self.c);
-                self.shift = self.a - self.b * self.turn;
+                self.a - self.b * self.turn
             }
         }
     }
@@ -306,15 +349,11 @@ impl Pivot {
         if self.light.is_none() {
             self.invert();
         }
-        self.pull(arms[0]);
+        let shift = self.pull(arms[0]);
         [self.reach, self.led] = reach;
-        self.grip = (self.shift + self.reach * self.turn).inverse();
+        self.grip = (shift + self.reach * self.turn).inverse();
         if let Some(parent) = parent {
-            let b = self.grip * self.led;
-            parent.a += self.grip;
-            parent.b += b;
-            parent.c += cross_times(arms[1], &self.grip);
-            parent.d += cross_times(arms[1], &b);
+            self.lean(arms[1], parent);
         }
     }
 
@@ -328,15 +367,25 @@ impl Pivot {
             self.c = self.b.transpose();
             self.d = (self.d - self.c * b).inverse();
         }
-        self.pull(arms[0]);
+        let shift = self.pull(arms[0]);
         [self.reach, self.led] = arms.map(|arm| skew(-arm));
-        self.grip = (self.shift - cross_times(arms[0], &self.turn)).inverse();
+        self.grip = (shift - cross_times(arms[0], &self.turn)).inverse();
         if let Some(parent) = parent {
             let b = times_cross(&self.grip, -arms[1]);
             parent.a += self.grip;
             parent.b += b;
             parent.d += cross_times(arms[1], &b);
         }
+    }
+
+    /// Gives `parent` its share of the weight once more, as it was when it was eliminated; `arm` is where the parent is pulled.
+    #[inline]
+    pub fn lean(&self, arm: DVec3, parent: &mut Self) {
+        let b = self.grip * self.led;
+        parent.a += self.grip;
+        parent.b += b;
+        parent.c += cross_times(arm, &self.grip);
+        parent.d += cross_times(arm, &b);
     }
 
     /// From the leaves: how the limb would move by what is to be given to it, and with what that pulls on its joint if its
@@ -363,10 +412,11 @@ impl Pivot {
         if let Some((shift, turn)) = parent {
             change.impulse += self.grip * (shift + self.led * turn);
         }
+        let turn = self.turn * change.impulse;
         change.shift += match self.light {
             Some(light) => change.impulse * light,
-            None => self.shift * change.impulse,
+            None => self.a * change.impulse - self.b * turn,
         };
-        change.turn += self.turn * change.impulse;
+        change.turn += turn;
     }
 }

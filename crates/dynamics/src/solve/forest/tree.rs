@@ -8,7 +8,7 @@ use super::{
         guard::{Gain, Throw},
         round::{MOST_HALVINGS, MOST_ROUNDS},
     },
-    limb::{Body, Change, Course, Hold, Limb, NONE, Pivot, cross_times},
+    limb::{Body, Change, Course, Hold, Limb, NONE, Pivot, Role, cross_times},
 };
 use crate::{Cast, Joint, MatterId, Nodes, Point, Turning};
 use glam::{DMat3, DVec3};
@@ -16,6 +16,25 @@ use trocar_math::rotation::outer;
 
 /// Rounds at most in which velocities are made right; one does it, up to rounding.
 const VELOCITY_ROUNDS: u32 = 3;
+
+/// Part of the tolerance beyond which a limb is put right in a round that is about a few of them, and beyond which a limb goes along with its
+/// parent: what is left of both is seen at the next look.
+const WORTH: f64 = 0.25;
+const FELT: f64 = 0.1;
+
+/// What hangs on a limb that is wrong by more than so many tolerances works, too: it would go too far along an old chord. What it goes along by
+/// fades from limb to limb, by this factor of its square.
+const NEAR: f64 = 100.0;
+const FADES: f64 = 0.25;
+
+/// A round is about a few limbs if they and all that they hang on are no more than this part of the tree.
+const FEW: f64 = 0.75;
+
+/// What a second round with the matrix of the first one is taken to leave of an error in a tree of at least so many limbs. What the first one
+/// left says nothing about that, since most of it was the weight of a substep, which no matrix misses; and what the matrix misses adds up along
+/// a chain, until such a round makes things worse.
+const SECOND_PACE: f64 = 0.2;
+const LONG: usize = 50;
 
 /// Bodies held together by ball joints without a loop, parents before their children.
 #[derive(Debug, Default)]
@@ -31,6 +50,12 @@ pub struct Tree {
     holds: Vec<Hold>,
     pivots: Vec<Pivot>,
     changes: Vec<Change>,
+    /// What each limb does in this round. Large trees have always some that whip, and need more rounds than most: those are about them.
+    roles: Vec<Role>,
+    /// Squares of how far the points of each joint are apart and how far each body's motion lags behind, m² or rad².
+    wrong: Vec<[f64; 2]>,
+    /// Of each limb the square of how far it may go in the next round, m² or rad².
+    sway: Vec<f64>,
     /// Where the root is or will be, and how it moves now.
     peg: DVec3,
     led: DVec3,
@@ -55,6 +80,7 @@ impl Tree {
                     mass: masses.mass()[node],
                     light: 1.0 / masses.mass()[node],
                     moments,
+                    agile: moments.recip(),
                     split: crate::rigid::Split::of(moments),
                     ..Body::default()
                 }
@@ -65,6 +91,9 @@ impl Tree {
         self.holds = vec![Hold::default(); count];
         self.pivots = vec![Pivot::NOTHING; count];
         self.changes = vec![Change::default(); count];
+        self.roles = vec![Role::Works; count];
+        self.wrong = vec![[0.0; 2]; count];
+        self.sway = vec![0.0; count];
     }
 
     /// True if it can be solved as a tree at this instant.
@@ -118,13 +147,16 @@ impl Tree {
                 continue;
             }
             halvings = 0;
+            if rounds > 1 {
+                self.share_out(budget.position);
+            }
             // A matrix that would take more than two further rounds is old: things have turned since.
-            let pace = error / last;
+            let pace = match rounds {
+                2 if self.limbs.len() >= LONG => SECOND_PACE,
+                _ => error / last,
+            };
             if rounds == 1 || error * pace * pace > budget.position {
-                self.weigh();
-                if self.mean {
-                    self.stiffen(h);
-                }
+                self.weigh(h);
                 // Far from the solution the mean arms on both sides are the better guess: they are a secant, not a tangent.
                 if self.mean && rounds == 1 {
                     self.factorise();
@@ -133,7 +165,7 @@ impl Tree {
                 }
             }
             last = error;
-            self.solve(1.0 / h);
+            self.solve(h, budget.position);
         }
         // Where the budget ended the rounds, what they have is taken; a shorter substep would cost more of them.
         let stopped = rounds < MOST_ROUNDS && halvings < MOST_HALVINGS && outcome.error <= first;
@@ -165,6 +197,7 @@ impl Tree {
             self.driven = !still(share.velocity.get(node)) || !still(share.spin.get(node));
         }
         self.mean = false;
+        self.roles.fill(Role::Works);
         for (i, limb) in self.limbs.iter().enumerate() {
             let node = limb.node as usize;
             let body = &mut self.bodies[i];
@@ -186,74 +219,116 @@ impl Tree {
             hold.start[0] = self.bodies[i].axes * limb.own;
             if let Some(parent) = self.bodies.get(limb.parent as usize) {
                 hold.start[1] = parent.axes * limb.other;
-                self.mean |= swing(&parent.nimble, hold.start[1], pull, h) > SLOW_SWING;
+                self.mean |= swing(&nimble(parent), limb.other, pull, h) > SLOW_SWING;
             }
-            self.mean |= swing(&self.bodies[i].nimble, hold.start[0], pull, h) > SLOW_SWING;
+            self.mean |= swing(&nimble(&self.bodies[i]), limb.own, pull, h) > SLOW_SWING;
         }
     }
 
     /// Works out where all end by what is known so far; returns the greatest error, m or rad.
     fn look(&mut self, h: f64) -> f64 {
         let mean = self.mean;
-        for (course, body) in self.courses.iter_mut().zip(&self.bodies) {
-            course.follow(body, mean, h);
-            course.due = [DVec3::ZERO; 2];
-        }
-        let mut greatest = 0.0_f64;
         for (i, limb) in self.limbs.iter().enumerate() {
-            if limb.joint == NONE {
+            let moved = self.roles[i] != Role::Rests;
+            if moved {
+                let course = &mut self.courses[i];
+                course.follow(&self.bodies[i], mean, h);
+                course.due = [DVec3::ZERO; 2];
+            }
+            let leads = match self.roles.get(limb.parent as usize) {
+                Some(role) => *role != Role::Rests,
+                None => false,
+            };
+            // What moves, or what hangs on it, is nowhere else than it was.
+            if limb.joint == NONE || !(moved || leads) {
                 continue;
             }
             let hold = &mut self.holds[i];
             let own = &mut self.courses[i];
-            hold.end[0] = own.axes * limb.own;
-            hold.arms[0] = pulled(hold, 0, mean);
-            own.due[0] += hold.impulse;
-            own.due[1] += hold.arms[0].cross(hold.impulse);
+            if moved {
+                hold.end[0] = own.axes * limb.own;
+                own.due[0] += hold.impulse;
+                own.due[1] += hold.arm(0, mean).cross(hold.impulse);
+            }
             let point = own.position + hold.end[0];
             hold.apart = point
                 - match self.courses.get_mut(limb.parent as usize) {
                     Some(parent) => {
-                        hold.end[1] = parent.axes * limb.other;
-                        hold.arms[1] = pulled(hold, 1, mean);
-                        parent.due[0] -= hold.impulse;
-                        parent.due[1] -= hold.arms[1].cross(hold.impulse);
+                        if leads {
+                            hold.end[1] = parent.axes * limb.other;
+                            parent.due[0] -= hold.impulse;
+                            parent.due[1] -= hold.arm(1, mean).cross(hold.impulse);
+                        }
                         parent.position + hold.end[1]
                     }
                     None => self.peg,
                 };
-            greatest = larger(greatest, hold.apart.length_squared());
+            self.wrong[i][0] = hold.apart.length_squared();
         }
-        for (course, body) in self.courses.iter_mut().zip(&self.bodies) {
-            greatest = larger(greatest, course.compare(body, h));
+        let bodies = self.courses.iter_mut().zip(&self.bodies);
+        let mut greatest = 0.0_f64;
+        for ((course, body), (wrong, role)) in bodies.zip(self.wrong.iter_mut().zip(&self.roles)) {
+            // No joint of one that rests has changed what it pulls with: that takes two that move.
+            if *role != Role::Rests {
+                wrong[1] = course.compare(body, h);
+            }
+            greatest = larger(larger(greatest, wrong[0]), wrong[1]);
         }
         greatest.sqrt()
     }
 
-    /// Weighs every limb alone.
-    fn weigh(&mut self) {
-        for ((pivot, body), limb) in self.pivots.iter_mut().zip(&self.bodies).zip(&self.limbs) {
-            pivot.weigh(body, limb.is_leaf);
+    /// Says who works in the next round: limbs that are wrong by a good part of `tolerance` and all that they hang on; or all, if they are not
+    /// few.
+    fn share_out(&mut self, tolerance: f64) {
+        let (worth, near) = (tolerance * WORTH, tolerance * NEAR);
+        let mut count = 0;
+        for i in 0..self.limbs.len() {
+            let [apart, lag] = self.wrong[i];
+            let above = self.sway.get(self.limbs[i].parent as usize);
+            let along = above.map_or(0.0, |sway| sway * FADES);
+            self.sway[i] = apart.max(lag).max(along);
+            let works = apart.max(lag) > worth * worth || along > near * near;
+            self.roles[i] = if works { Role::Works } else { Role::Rests };
+        }
+        for i in (0..self.limbs.len()).rev() {
+            if self.roles[i] == Role::Works {
+                count += 1;
+                if let Some(parent) = self.roles.get_mut(self.limbs[i].parent as usize) {
+                    *parent = Role::Works;
+                }
+            }
+        }
+        if f64::from(count) > FEW * self.limbs.len() as f64 {
+            self.roles.fill(Role::Works);
         }
     }
 
-    /// Adds what bonds add to inertia: as a body turns, they pull along other arms.
-    fn stiffen(&mut self, h: f64) {
-        let mut add = |i: usize, impulse: DVec3, arm: DVec3| {
+    /// Weighs every limb that works alone; with what bonds add to inertia in a substep of `h` seconds if they pull along mean arms: as a body
+    /// turns, they pull along others.
+    fn weigh(&mut self, h: f64) {
+        let add = |pivot: &mut Pivot, impulse: DVec3, arm: DVec3| {
             let p = impulse * (0.5 * h);
             let along = p.dot(arm);
             // What is pressed together would seem lighter than it is; rounds are surer without that.
             if along > 0.0 {
-                self.pivots[i].d += DMat3::from_diagonal(DVec3::splat(along)) - outer(arm, p);
+                pivot.d += DMat3::from_diagonal(DVec3::splat(along)) - outer(arm, p);
             }
         };
-        for (i, (limb, hold)) in self.limbs.iter().zip(&self.holds).enumerate() {
-            if limb.joint == NONE {
+        for (i, limb) in self.limbs.iter().enumerate() {
+            let works = self.roles[i] == Role::Works;
+            if works {
+                self.pivots[i].weigh(&self.bodies[i], limb.is_leaf);
+            }
+            if !self.mean || limb.joint == NONE {
                 continue;
             }
-            add(i, hold.impulse, hold.end[0]);
-            if limb.parent != NONE {
-                add(limb.parent as usize, -hold.impulse, hold.end[1]);
+            let hold = &self.holds[i];
+            if works {
+                add(&mut self.pivots[i], hold.impulse, hold.end[0]);
+            }
+            let parent = limb.parent as usize;
+            if self.roles.get(parent) == Some(&Role::Works) {
+                add(&mut self.pivots[parent], -hold.impulse, hold.end[1]);
             }
         }
     }
@@ -268,11 +343,14 @@ impl Tree {
                 // What children added is symmetric already.
                 pivot.d = (pivot.d + pivot.d.transpose()) * 0.5;
             }
-            pivot.d += self.bodies[i].inertia;
+            pivot.d += self.bodies[i].inertia();
             if limb.joint == NONE {
                 pivot.free(true);
             } else {
-                pivot.symmetric(self.holds[i].arms, before.get_mut(limb.parent as usize));
+                pivot.symmetric(
+                    self.holds[i].arms(self.mean),
+                    before.get_mut(limb.parent as usize),
+                );
             }
         }
     }
@@ -282,69 +360,102 @@ impl Tree {
         let mean = self.mean;
         // How each body turns; what it is stiffened by answers to that.
         let bodies = self.courses.iter_mut().zip(&self.bodies);
-        for ((course, body), pivot) in bodies.zip(&mut self.pivots) {
-            course.find_turning(body, mean, h);
-            pivot.d = pivot.d * course.turning + body.inertia;
+        for ((course, body), (pivot, role)) in bodies.zip(self.pivots.iter_mut().zip(&self.roles)) {
+            if *role == Role::Works {
+                course.find_turning(body, mean, h);
+                pivot.d = pivot.d * course.turning + body.inertia();
+            }
         }
         for i in (0..self.limbs.len()).rev() {
             let limb = &self.limbs[i];
             let (before, rest) = self.pivots.split_at_mut(i);
             let pivot = &mut rest[0];
+            let hold = &self.holds[i];
+            if self.roles[i] != Role::Works {
+                // What hangs on one that works weighs what it weighed.
+                if self.roles.get(limb.parent as usize) == Some(&Role::Works) {
+                    pivot.lean(hold.arm(1, mean), &mut before[limb.parent as usize]);
+                }
+                continue;
+            }
             if limb.joint == NONE {
                 pivot.free(false);
                 continue;
             }
-            let hold = &self.holds[i];
             let own = cross_times(-hold.end[0], &self.courses[i].turning);
             let other = match self.courses.get(limb.parent as usize) {
                 Some(parent) => cross_times(-hold.end[1], &parent.turning),
                 None => DMat3::ZERO,
             };
             let parent = before.get_mut(limb.parent as usize);
-            pivot.exact(hold.arms, [own, other], parent);
+            pivot.exact(hold.arms(mean), [own, other], parent);
         }
     }
 
-    /// Finds how motions and impulses change, and changes them; errors apart count `rate` times.
-    fn solve(&mut self, rate: f64) {
+    /// Finds how motions and impulses change in a substep of `h` seconds, and changes them.
+    fn solve(&mut self, h: f64, tolerance: f64) {
         for (change, course) in self.changes.iter_mut().zip(&self.courses) {
             change.shift = course.lack[0];
             change.turn = course.lack[1];
         }
-        self.substitute(rate);
-        for ((course, hold), change) in self
-            .courses
-            .iter_mut()
-            .zip(&mut self.holds)
-            .zip(&self.changes)
-        {
-            course.velocity += change.shift;
-            course.spin += change.turn;
-            hold.impulse += change.impulse;
-        }
+        self.substitute(1.0 / h, tolerance * FELT / h);
     }
 
-    /// From what is to be given to each body to how it changes its motion: up to the root and down again.
-    fn substitute(&mut self, rate: f64) {
+    /// From what is to be given to each body that works to how it changes its motion: up to the root and down again; and changes it. Errors apart count
+    /// `rate` times. What hangs on one that changes its motion by more than `felt` (m/s or rad/s) follows it.
+    fn substitute(&mut self, rate: f64, felt: f64) {
+        let mean = self.mean;
         for i in (0..self.limbs.len()).rev() {
+            if self.roles[i] != Role::Works {
+                self.changes[i] = Change::default();
+                continue;
+            }
             let hold = &self.holds[i];
             let (before, rest) = self.changes.split_at_mut(i);
             let change = &mut rest[0];
             self.pivots[i].gather(change, hold.apart * rate);
             if let Some(parent) = before.get_mut(self.limbs[i].parent as usize) {
                 parent.shift -= change.impulse;
-                parent.turn -= hold.arms[1].cross(change.impulse);
+                parent.turn -= hold.arm(1, mean).cross(change.impulse);
             }
         }
         for i in 0..self.limbs.len() {
             let (before, rest) = self.changes.split_at_mut(i);
-            let parent = before.get(self.limbs[i].parent as usize);
-            self.pivots[i].scatter(&mut rest[0], parent.map(|p| (p.shift, p.turn)));
+            let above = self.limbs[i].parent as usize;
+            let parent = before.get(above);
+            let change = &mut rest[0];
+            if self.roles[i] != Role::Works && self.roles.get(above) == Some(&Role::Rests) {
+                continue;
+            }
+            self.pivots[i].scatter(change, parent.map(|p| (p.shift, p.turn)));
+            if self.roles[i] == Role::Works {
+                self.courses[i].change(change);
+                self.holds[i].impulse += change.impulse;
+                continue;
+            }
+            // Whoever stays behind must not be missed by what it hangs on, either, which may be far lighter.
+            let on = &self.bodies[above];
+            let twist = on.spun(self.holds[i].arm(1, mean).cross(change.impulse));
+            let missed = (change.impulse * on.light)
+                .length_squared()
+                .max(twist.length_squared());
+            let moved = change
+                .shift
+                .length_squared()
+                .max(change.turn.length_squared());
+            if missed.max(moved) > felt * felt {
+                self.roles[i] = Role::Follows;
+                self.courses[i].change(change);
+                self.holds[i].impulse += change.impulse;
+            } else {
+                *change = Change::default();
+            }
         }
     }
 
-    /// Takes half of the last round back.
+    /// Takes half of the last round back; then all are looked at.
     fn take_back_half(&mut self) {
+        self.roles.fill(Role::Works);
         for ((course, hold), change) in self
             .courses
             .iter_mut()
@@ -416,6 +527,7 @@ impl Tree {
     /// more.
     pub fn correct(&mut self, cast: &mut Cast<'_>, budget: &Budget) -> Outcome {
         let again = std::mem::take(&mut self.again);
+        self.roles.fill(Role::Works);
         self.read_velocities(&cast.nodes[cast.slot[self.matter.index()] as usize], again);
         let still = self.root.as_ref().map(|(matter, point)| {
             let share = &cast.nodes[cast.slot[matter.index()] as usize];
@@ -465,18 +577,14 @@ impl Tree {
                 return outcome;
             }
             if outcome.iterations == 0 {
-                self.weigh();
+                self.weigh(0.0);
                 self.factorise();
             }
             outcome.iterations += 1;
             for change in &mut self.changes {
                 (change.shift, change.turn) = (DVec3::ZERO, DVec3::ZERO);
             }
-            self.substitute(1.0);
-            for (course, change) in self.courses.iter_mut().zip(&self.changes) {
-                course.velocity += change.shift;
-                course.spin += change.turn;
-            }
+            self.substitute(1.0, 0.0);
         }
     }
 
@@ -491,9 +599,9 @@ impl Tree {
                 false => [body.velocity, body.spin],
             };
             let hold = &mut self.holds[i];
-            hold.arms[0] = body.axes * limb.own;
+            hold.start[0] = body.axes * limb.own;
             if let Some(parent) = self.bodies.get(limb.parent as usize) {
-                hold.arms[1] = parent.axes * limb.other;
+                hold.start[1] = parent.axes * limb.other;
             }
         }
         self.mean = false;
@@ -509,10 +617,10 @@ impl Tree {
             let hold = &mut self.holds[i];
             let at = |course: &Course, arm: DVec3| course.velocity + course.spin.cross(arm);
             let other = match self.courses.get(limb.parent as usize) {
-                Some(parent) => at(parent, hold.arms[1]),
+                Some(parent) => at(parent, hold.start[1]),
                 None => self.led,
             };
-            hold.apart = at(&self.courses[i], hold.arms[0]) - other;
+            hold.apart = at(&self.courses[i], hold.start[0]) - other;
             greatest = larger(greatest, hold.apart.length_squared());
         }
         greatest.sqrt()
@@ -538,14 +646,10 @@ impl Tree {
     }
 }
 
-/// The arm that a joint pulls along: that of the start, or the mean of it and that of the end.
+/// The inverse inertia of a body along its own axes, 1/(kg·m²).
 #[inline]
-fn pulled(hold: &Hold, side: usize, mean: bool) -> DVec3 {
-    if mean {
-        (hold.start[side] + hold.end[side]) * 0.5
-    } else {
-        hold.start[side]
-    }
+fn nimble(body: &Body) -> DMat3 {
+    DMat3::from_diagonal(body.agile)
 }
 
 /// The larger one; not a number if either is none.

@@ -1,6 +1,6 @@
 //! Tearing (W77–W119): where a membrane fails, which way, how far, and what becomes of the sheet.
 //!
-//! Criteria and topology are apart (W84). [`direction`] says which way, [`TearSettings`] how far; [`search`] finds the node that
+//! A tear is driven by stress and releases it (W78), by fractions of a millimetre and in any direction (W79, W83). Criteria and topology are apart (W84). [`direction`] says which way, [`TearSettings`] how far; [`search`] finds the node that
 //! fails. A [`Tear`] then changes the sheet in one transaction, on rest positions alone (W114), and its event says what
 //! became of everything else.
 

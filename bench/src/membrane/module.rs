@@ -1,0 +1,92 @@
+//! Frames of the capsulorhexis (B14), and what no program can measure (B15).
+
+use super::set::{STILL, WEBER};
+use crate::{
+    measure::{Effort, Summary},
+    row::Row,
+};
+use anyhow::{Context, Result};
+use std::path::Path;
+use std::time::Instant;
+use trocar_dynamics::Matter;
+use trocar_scene::{Scene, Simulation};
+
+/// A thirtieth of a second: the whole of a frame in the thesis, pictures included, ms.
+const BUDGET: f64 = 33.3;
+
+/// Frames of the capsulorhexis as the scene runs it, and in the thesis' rhythm.
+pub fn modules(effort: Effort) -> Result<Vec<Row>> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenes/capsulorhexis.toml");
+    let mut simulation = Simulation::new(&Scene::load(path)?, 1)?;
+    let input = simulation.idle_input();
+    let step = input.dt;
+    let steps = (1.0 / 30.0 / step).round().max(1.0) as usize;
+    let mut rows = Vec::new();
+    let case = "B14 the capsule of the lens, torn by a hand";
+    let mut frames = Vec::new();
+    // From when the hand takes hold on.
+    for k in 0..effort.repeats(900, 200) {
+        let began = Instant::now();
+        for _ in 0..steps {
+            simulation.step(&input);
+        }
+        let took = 1e3 * began.elapsed().as_secs_f64();
+        if k >= 15 {
+            frames.push(took / (steps as f64 * step * 30.0));
+        }
+    }
+    let summary = Summary::of(frames);
+    rows.push(
+        Row::new(case, "a frame of 1/30 s, whole", summary, "ms")
+            .against(WEBER, BUDGET)
+            .below(BUDGET),
+    );
+    rows.push(Row::single(case, "  the longest", summary.max, "ms").below(BUDGET));
+    // The thesis' rhythm: 4 × 10 substeps with 3 tear calls between them.
+    let film = simulation
+        .model()
+        .films
+        .first()
+        .context("the scene has a membrane")?;
+    let mut membrane = simulation
+        .model()
+        .membrane(film.matter)
+        .context("the film is a membrane")?
+        .clone();
+    let mut nodes = simulation.state().nodes[film.matter.index()].clone();
+    nodes.make_ready();
+    let h = 0.9 * membrane.stable_step();
+    let (mut times, mut calls) = (Vec::new(), 0_u32);
+    for _ in 0..effort.repeats(200, 50) {
+        let began = Instant::now();
+        for block in 0..4 {
+            for _ in 0..10 {
+                membrane.force(&mut nodes, &STILL);
+                membrane.advance(&mut nodes, h);
+            }
+            if block < 3 {
+                calls += u32::from(membrane.tear(&mut nodes).is_ok_and(|t| t.is_some()));
+            }
+        }
+        times.push(1e3 * began.elapsed().as_secs_f64());
+    }
+    let case = "B14 4 × 10 substeps and 3 tear calls";
+    rows.push(
+        Row::new(case, "a frame", Summary::of(times), "ms")
+            .against(WEBER, BUDGET)
+            .below(BUDGET),
+    );
+    rows.push(Row::single(
+        case,
+        "  triangles",
+        membrane.sheet().triangle_count() as f64,
+        "",
+    ));
+    rows.push(Row::single(case, "  calls that tore", f64::from(calls), ""));
+    // No program can: it takes residents, two wet-labs and three weeks.
+    rows.push(
+        Row::single("B15 study with residents", "people who took part", 0.0, "")
+            .against(WEBER, 62.0),
+    );
+    Ok(rows)
+}

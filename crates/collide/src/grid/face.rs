@@ -1,0 +1,105 @@
+//! Faces and edges against a grid, not only their corners (F42).
+//!
+//! A large triangle may lie on a small bump, or an edge on another, with no corner inside. Depth rises by no more than √3 for each unit of way (each of its three
+//! parts by at most 1), so a part of a triangle about a point can't be deeper than that point by more than √3 times its radius. Parts that can't
+//! be deeper than what has been found are left out, others are halved.
+
+use super::{Depth, Grid, cell::Reader};
+use glam::{DMat3, DVec3};
+use trocar_math::{Pose, f64x4};
+
+/// How much deeper a point may be than another one, for each unit of way between them.
+const STEEPEST: f64 = 1.732_050_807_568_877_3;
+
+/// Where a triangle is deepest in a body.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Dent {
+    /// Of the corners; their sum is 1.
+    pub weights: [f64; 3],
+    /// How that point lies, in the world.
+    pub at: Depth,
+}
+
+/// A part of a triangle: weights of its corners in the whole.
+type Part = [DVec3; 3];
+
+impl Grid {
+    /// The deepest point of a triangle (world, m) in the body at `pose`, to within `precision` (m, at least a sixteenth of a cell): no other is deeper by more. None if all of it is
+    /// outside, by more than `skin` (m, at most a cell) less that precision, or where it is or what is asked is no number.
+    pub fn deepest(
+        &self,
+        pose: &Pose,
+        triangle: &[DVec3; 3],
+        skin: f64,
+        precision: f64,
+    ) -> Option<Dent> {
+        let reader = self.reader();
+        let corners = triangle.map(|p| (pose.local(p) - self.low) / self.cell);
+        let enough = (precision / self.cell).max(1.0 / 16.0);
+        let skin = skin / self.cell;
+        let sound = corners.iter().all(|p| p.is_finite()) && enough.is_finite();
+        // There is a rim of one cell about the surface: what is not known is farther outside.
+        if !sound || skin.is_nan() || skin > 1.0 {
+            return None;
+        }
+        let place = |w: DVec3| corners[0] * w.x + corners[1] * w.y + corners[2] * w.z;
+        let mut best = (-skin, None);
+        // Halves of halves: as many wait as there are levels, which are few as what is below the precision is not divided.
+        let mut open: [Part; OPEN] = [[DVec3::ZERO; 3]; OPEN];
+        open[0] = DVec3::AXES;
+        let mut count = 1;
+        while count > 0 {
+            count -= 1;
+            let part = open[count];
+            let middle = (part[0] + part[1] + part[2]) / 3.0;
+            let at = part.map(place);
+            let centre = place(middle);
+            let radius = at.map(|p| p.distance_squared(centre));
+            let radius = radius[0].max(radius[1]).max(radius[2]).sqrt();
+            let depth = height(&reader, centre);
+            if depth >= best.0 {
+                best = (depth, Some(middle));
+            }
+            if depth + STEEPEST * radius <= best.0.max(-skin) + enough || count + 2 > OPEN {
+                continue;
+            }
+            let [a, b] = halves(&part, &at);
+            (open[count], open[count + 1]) = (a, b);
+            count += 2;
+        }
+        let weights = best.1?;
+        let point = triangle[0] * weights.x + triangle[1] * weights.y + triangle[2] * weights.z;
+        let local = self.at(pose.local(point))?;
+        let turn = DMat3::from_quat(pose.rotation);
+        Some(Dent {
+            weights: weights.to_array(),
+            at: Depth {
+                depth: local.depth,
+                normal: turn * local.normal,
+                surface: pose.point(local.surface),
+            },
+        })
+    }
+}
+
+/// Parts that may wait. Each halving leaves one more, and two make them shorter by half: enough for a triangle 10¹⁸ times as large as the precision.
+const OPEN: usize = 128;
+
+/// The depth at a place, in cells; where it is not known, what it is at most: the surface is a cell or more within the box of the grid.
+fn height(reader: &Reader<'_>, at: DVec3) -> f64 {
+    let (known, cell) = reader.locate(f64x4::new([at.x, at.y, at.z, 0.0]));
+    if known {
+        return f64::from(reader.mean(&cell).w);
+    }
+    let within = at.clamp(DVec3::ZERO, reader.size());
+    -1.0 - at.distance(within)
+}
+
+/// A part cut across its longest edge.
+fn halves(part: &Part, at: &[DVec3; 3]) -> [Part; 2] {
+    let length = |i: usize| at[(i + 1) % 3].distance_squared(at[i]);
+    let i = (0..3).fold(0, |best, i| if length(i) > length(best) { i } else { best });
+    let (j, k) = ((i + 1) % 3, (i + 2) % 3);
+    let middle = 0.5 * (part[i] + part[j]);
+    [[part[i], middle, part[k]], [middle, part[j], part[k]]]
+}
