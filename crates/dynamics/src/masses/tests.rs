@@ -379,13 +379,13 @@ fn implicit_damping_of_families_solves_its_equations() {
             after.spin[z] += inverse * braked.torque[z] * h;
         }
         let [force, torque] = drag(&masses, &after);
-        for i in 0..nodes.len() {
+        for (i, force) in force.iter().enumerate() {
             let felt = braked.force[i] - nodes.force[i];
-            assert!(felt.distance(force[i]) < 1e-12, "{case}: node {i}");
+            assert!(felt.distance(*force) < 1e-12, "{case}: node {i}");
         }
-        for z in 0..3 {
+        for (z, torque) in torque.iter().enumerate() {
             let felt = braked.torque[z] - nodes.torque[z];
-            assert!(felt.distance(torque[z]) < 1e-12, "{case}: frame {z}");
+            assert!(felt.distance(*torque) < 1e-12, "{case}: frame {z}");
         }
     }
 }
@@ -407,8 +407,8 @@ fn without_mass_a_child_moves_against_its_father_by_its_force() {
             .map(|i| braked.force[i] * (factor / damping[i]))
             .collect();
         let mut after = nodes.clone();
-        for i in 0..nodes.len() {
-            after.velocity[i] = *masses.gain(i) * loose[i];
+        for (i, loose) in loose.iter().enumerate() {
+            after.velocity[i] = *masses.gain(i) * *loose;
         }
         for z in 0..3 {
             after.spin[z] = braked.torque[z] * (factor / masses.turn_damping()[z]);
@@ -424,12 +424,12 @@ fn without_mass_a_child_moves_against_its_father_by_its_force() {
             let sum = force[i] + nodes.force[i] * factor - lock - world;
             assert!(sum.length() < 1e-11, "{case}: node {i}: {sum}");
         }
-        for z in 0..3 {
+        for (z, torque) in torque.iter().enumerate() {
             let world = match z {
                 0 => after.spin[0] * 0.01,
                 _ => DVec3::ZERO,
             };
-            let sum = torque[z] + nodes.torque[z] * factor - world;
+            let sum = *torque + nodes.torque[z] * factor - world;
             assert!(sum.length() < 1e-11, "{case}: frame {z}: {sum}");
         }
     }
