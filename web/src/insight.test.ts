@@ -7,7 +7,7 @@ function message(state = 3): ArrayBuffer {
   const words: ["u" | "f", number][] = [];
   const u = (...values: number[]) => values.forEach((value) => void words.push(["u", value]));
   const f = (...values: number[]) => values.forEach((value) => void words.push(["f", value]));
-  u(0x34495254, 5, 2);
+  u(0x35495254, 5, 2);
   f(1, 2, 3);
   u(0);
   f(4, 5, 6);
@@ -22,10 +22,10 @@ function message(state = 3): ArrayBuffer {
   u(1);
   f(1, 0, 0, 0, 0, 1);
   u(1);
-  f(0, 0, 0, 1, 2, 3, 1);
+  f(0, 0, 0, 1, 2, 3, 1, 2);
   u(1);
   f(0, 0, 0, 0, 1, 0, 0, 0.5, 0, 1, 0, 1);
-  u(6, 7, 8, 9, 10);
+  u(6, 7, 8, 9, 10, 11, 12);
   const view = new DataView(new ArrayBuffer(4 * words.length));
   words.forEach(([kind, value], i) => {
     if (kind === "u") view.setUint32(4 * i, value, true);
@@ -47,9 +47,18 @@ describe("parseInsight", () => {
     expect(insight.anchors).toHaveLength(0);
     expect([...insight.frames]).toEqual([0, 0, 0, 0, 0, 0, 1]);
     expect([...insight.normals]).toEqual([1, 0, 0, 0, 0, 1]);
-    expect([...insight.boxes]).toEqual([0, 0, 0, 1, 2, 3, 1]);
+    expect([...insight.boxes]).toEqual([0, 0, 0, 1, 2, 3, 1, 2]);
     expect([...insight.colours]).toEqual([0, 0, 0, 0, 1, 0, 0, 0.5, 0, 1, 0, 1]);
-    expect(insight.search).toEqual({ probes: 6, boxes: 7, pairs: 8, bodyPairs: 9, contacts: 10 });
+    expect(insight.search).toEqual({
+      probes: 6,
+      boxes: 7,
+      pairs: 8,
+      bodyPairs: 9,
+      contacts: 10,
+      foldPairs: 11,
+      folds: 12,
+      levels: 3,
+    });
   });
 
   it("refuses a message cut off at any byte, and bytes too many", () => {

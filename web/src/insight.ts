@@ -2,8 +2,8 @@
 
 import { FrameError, Reader } from "./reader";
 
-/** "TRI4", read as a little-endian u32. */
-export const INSIGHT_MAGIC = 0x34495254;
+/** "TRI5", read as a little-endian u32. */
+export const INSIGHT_MAGIC = 0x35495254;
 
 /** Which parts of an insight are wanted. */
 export interface Views {
@@ -49,6 +49,7 @@ export const NODE_STATES = [
   "inside",
   "joined",
   "pulled",
+  "marked",
 ] as const;
 export type NodeState = (typeof NODE_STATES)[number];
 
@@ -60,7 +61,7 @@ export const FORCE = 6;
 export const ANCHOR = 6;
 export const FRAME = 7;
 export const NORMAL = 6;
-export const BOX = 7;
+export const BOX = 8;
 /** Words of a triangle in false colours: three corners and a number from 0 to 1 at each. */
 export const COLOUR = 12;
 
@@ -75,6 +76,12 @@ export interface Search {
   /** Pairs of bodies whose boxes overlap. */
   bodyPairs: number;
   contacts: number;
+  /** Pairs of triangles of tissues that touch themselves or each other, looked at closely. */
+  foldPairs: number;
+  /** Places where they are within their thickness, or about to be. */
+  folds: number;
+  /** How many levels the trees of boxes have. */
+  levels: number;
 }
 
 /** All arrays are views into the received message. Lengths in m, forces in N. */
@@ -97,7 +104,7 @@ export interface Insight {
   frames: Float32Array;
   /** Position and direction. */
   normals: Float32Array;
-  /** Lowest and highest corner, and 1 if something is near. */
+  /** Lowest and highest corner, 1 if something is near, and how many levels are below it. */
   boxes: Float32Array;
   /** Triangles: of each corner its position and a number from 0 to 1. */
   colours: Float32Array;
@@ -122,7 +129,7 @@ export function parseInsight(message: ArrayBuffer): Insight {
       throw new FrameError(`the insight has a node of state ${states[at]}, which is unknown`);
     }
   }
-  const insight = {
+  const insight: Insight = {
     number,
     nodes,
     states,
@@ -140,8 +147,14 @@ export function parseInsight(message: ArrayBuffer): Insight {
       pairs: reader.u32("pairs"),
       bodyPairs: reader.u32("pairs of bodies"),
       contacts: reader.u32("contacts of the search"),
+      foldPairs: reader.u32("pairs of triangles"),
+      folds: reader.u32("folds"),
+      levels: 0,
     },
   };
   reader.end();
+  for (let at = BOX - 1; at < insight.boxes.length; at += BOX) {
+    insight.search.levels = Math.max(insight.search.levels, insight.boxes[at] + 1);
+  }
   return insight;
 }

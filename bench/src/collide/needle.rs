@@ -20,6 +20,9 @@ const AHEAD: DVec3 = DVec3::new(2e-4, -8e-4, 0.0);
 /// What is nearer to it than this touches in any case, m.
 const WATCH: f64 = 2e-4;
 
+/// Frames that are averaged, as the tree is not asked in every one.
+const BLOCK: usize = 10;
+
 /// Weber's slope: 0.6 µs for each triangle and substep.
 const WEBER: f64 = 600.0;
 
@@ -48,7 +51,8 @@ impl Sheet {
         Ok(Self {
             patch: Patch::new(list, positions.len())?,
             plain: positions.clone(),
-            middle: DVec3::new(1.0, 0.0, 1.0) * (0.5 * f64::from(n) * CELL),
+            // A node, so that the needle meets the same triangles in the same places whatever the size.
+            middle: DVec3::new(1.0, 0.0, 1.0) * (f64::from(n / 2) * CELL),
             positions,
             frame: 0,
         })
@@ -59,7 +63,7 @@ impl Sheet {
         self.frame += 1;
         let phase = f64::from(self.frame) * 0.2;
         for (p, q) in self.positions.iter_mut().zip(&self.plain) {
-            p.y = 1e-3 * real::sin(q.x * 40.0 + phase);
+            p.y = 1e-3 * real::sin((q.x - self.middle.x) * 40.0 + phase);
         }
         // To and fro over 2 cm, as a hand moves: 0.2 mm a frame.
         let aside = 0.01 * real::sin(f64::from(self.frame) * 0.02);
@@ -95,7 +99,7 @@ pub fn needle(effort: Effort) -> Result<Vec<Row>> {
         );
     }
     let rounds = effort.repeats(2000, 300);
-    let mut times = vec![[const { Vec::new() }; 4]; sizes.len()];
+    let mut times = vec![[const { Vec::new() }; 5]; sizes.len()];
     let (mut near, mut follow) = (vec![0; sizes.len()], Vec::new());
     for round in 0..rounds {
         for k in 0..sizes.len() {
@@ -113,6 +117,7 @@ pub fn needle(effort: Effort) -> Result<Vec<Row>> {
             let narrow = time(|| patch.touches(probes, positions, &|_| DVec3::ZERO, &mut out));
             black_box(&out);
             near[k] += count;
+            times[k][4].push(search * 1e6);
             times[k][0].push((search + narrow) * 1e6);
             times[k][1].push(narrow * 1e9 / count.max(1) as f64);
             let asked = time(|| {
@@ -139,20 +144,30 @@ pub fn needle(effort: Effort) -> Result<Vec<Row>> {
             times[k][3].push(took * 1e6);
         }
     }
-    let frames: Vec<Summary> = times
-        .iter()
-        .map(|t| Summary::of(t[0].iter().copied()))
-        .collect();
+    let blocks = |list: &[f64]| {
+        let mean = |block: &[f64]| block.iter().sum::<f64>() / block.len() as f64;
+        Summary::of(list.chunks_exact(BLOCK).map(mean))
+    };
+    let frames: Vec<Summary> = times.iter().map(|t| blocks(&t[0])).collect();
     for (k, n) in sizes.iter().enumerate() {
         let case = format!("collide/needle {n} triangles");
         let mean = near[k] as f64 / rounds as f64;
         rows.push(Row::single(&case, "near triangles, mean", mean, ""));
+        let looks = sheets[k].patch.looks() as f64 / rounds as f64;
+        rows.push(Row::single(
+            &case,
+            "looks into the tree for each frame",
+            looks,
+            "",
+        ));
+        let search = blocks(&times[k][4]);
+        rows.push(Row::new(&case, "search alone", search, "µs"));
         rows.push(Row::new(&case, "search and narrow phase", frames[k], "µs"));
         for (column, what) in [
             (2, "search, narrow phase and how far nodes moved"),
             (3, "search and narrow phase with sweeps, boxes fitted"),
         ] {
-            let spread = Summary::of(times[k][column].iter().copied());
+            let spread = blocks(&times[k][column]);
             rows.push(Row::new(&case, what, spread, "µs"));
         }
         let narrow = Summary::of(times[k][1].iter().copied());

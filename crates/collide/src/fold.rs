@@ -18,7 +18,7 @@ use crate::{
     triangle,
 };
 use glam::DVec3;
-use trocar_math::{Alone, Workers};
+use trocar_math::{Alone, Bounds, Workers};
 
 /// No node.
 const NONE: u32 = u32::MAX;
@@ -112,6 +112,8 @@ pub struct Fold {
 #[derive(Clone, Debug, Default)]
 pub struct Folds {
     search: Search,
+    /// Triangles that may touch until the next look.
+    pairs: Vec<[u32; 2]>,
     /// In the order of features.
     folds: Vec<Fold>,
     before: Vec<Fold>,
@@ -131,10 +133,32 @@ impl Folds {
         thickness: f64,
         workers: &impl Workers,
     ) -> &[Fold] {
+        self.look_by(surface, thickness, workers);
+        self.find(surface, thickness)
+    }
+
+    /// Looks for triangles that come within `reach` (m) of each other; [`find`](Self::find) looks at no others. `surface` has the positions of its last
+    /// refit. Returns how many pairs there are.
+    pub fn look_by(&mut self, surface: Side<'_>, reach: f64, workers: &impl Workers) -> usize {
+        let near = |_: &[DVec3; 3], _: &[DVec3; 3]| true;
+        let found = self.search.within_by(surface, reach, near, workers);
+        self.pairs.clear();
+        self.pairs.extend_from_slice(found);
+        found.len()
+    }
+
+    /// How many pairs of triangles the last look has left.
+    pub fn pairs(&self) -> usize {
+        self.pairs.len()
+    }
+
+    /// All contacts of features within `thickness` (m) of each other, among the triangles of the last look; so that is to be asked for as much more than
+    /// the thickness as two points may come nearer to each other until the next one. (W57: a search once, what is near many times.) What is found does not depend on how
+    /// much more it was. Of the tree only the triangles count, so that no refit is needed.
+    pub fn find(&mut self, surface: Side<'_>, thickness: f64) -> &[Fold] {
         std::mem::swap(&mut self.folds, &mut self.before);
         self.folds.clear();
-        let near = |_: &[DVec3; 3], _: &[DVec3; 3]| true;
-        for pair in self.search.within_by(surface, thickness, near, workers) {
+        for pair in &self.pairs {
             features_of(*pair, surface, thickness, &mut self.folds);
         }
         // What has got through farther than a thickness, and is still pierced, is not forgotten.
@@ -210,6 +234,20 @@ impl Folds {
         for fold in self.folds.iter_mut().filter(|f| f.side == CHANGED) {
             fold.side = 0;
         }
+    }
+
+    /// Gives nodes and triangles other numbers, in the same order.
+    pub fn renumber(&mut self, node: impl Fn(u32) -> u32, triangle: impl Fn(u32) -> u32) {
+        for fold in &mut self.folds {
+            let Feature { a, b } = &mut fold.feature;
+            for n in a.iter_mut().chain(b).filter(|n| **n != NONE) {
+                *n = node(*n);
+            }
+            for spot in &mut fold.spots {
+                spot.triangle = triangle(spot.triangle);
+            }
+        }
+        self.pairs.clear();
     }
 
     /// The contact with number and side: those it had, or new ones.
@@ -323,6 +361,11 @@ fn features_of(pair: [u32; 2], surface: Side<'_>, thickness: f64, out: &mut Vec<
     };
     let corners = |t: [u32; 3]| t.map(|n| surface.place(n));
     let (at_s, at_t) = (corners(s), corners(t));
+    // Of the pairs that a look leaves over for some time most are far apart at any one.
+    let near = thickness * (1.0 + 1e-9);
+    if !Bounds::of(at_s).grown(near).overlaps(&Bounds::of(at_t)) {
+        return;
+    }
     for ((one, at_one, this), (other, at_other, that)) in [
         ((s, at_s, pair[0]), (t, at_t, pair[1])),
         ((t, at_t, pair[1]), (s, at_s, pair[0])),

@@ -77,6 +77,16 @@ impl Torn {
         &self.origins
     }
 
+    /// The same with the numbers of a larger surface, into `out`, which is cleared first.
+    pub fn changes_within(&self, share: Share, out: &mut Vec<Change>) {
+        let moved = |change: &Change| Change {
+            triangle: change.triangle + share.triangles[0],
+            corners: change.corners.map(|t| t.map(|n| n + share.nodes[0])),
+        };
+        out.clear();
+        out.extend(self.changes.iter().map(moved));
+    }
+
     /// Lets a tree follow. `positions` (m) are those of now, of all slots.
     pub fn tree(&self, tree: &mut Tree, positions: &[DVec3]) -> Result<(), TreeError> {
         tree.edit(&self.changes, positions)
@@ -93,13 +103,39 @@ fn triangle_number(triangle: trocar_mesh::sheet::TriangleId) -> u32 {
     triangle.slot() as u32
 }
 
-/// Lets contacts of a sheet with itself follow: those whose features are still there stay, others go on with the part of the feature on which their
-/// point lies now, under the same number. What has lost its feature is told to `lost`.
-pub fn follow_folds(folds: &mut Folds, event: &Event, sheet: &Sheet, lost: impl FnMut(&Fold)) {
+/// The numbers that a sheet's nodes and triangles have in a surface of which it is a part: the first, and one more than the last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Share {
+    /// Of its nodes.
+    pub nodes: [u32; 2],
+    /// Of its triangles.
+    pub triangles: [u32; 2],
+}
+
+impl Share {
+    /// Of a sheet that is all of it.
+    pub const WHOLE: Self = Self {
+        nodes: [0, NONE],
+        triangles: [0, NONE],
+    };
+
+    fn has_node(&self, node: u32) -> bool {
+        (self.nodes[0]..self.nodes[1]).contains(&node)
+    }
+}
+
+/// Lets contacts of a sheet with itself, and with others of the same surface, follow: those whose features are still there stay, others go on with the part of the
+/// feature on which their point lies now, under the same number. What has lost its feature is told to `lost`.
+pub fn follow_folds(
+    folds: &mut Folds,
+    (event, sheet): (&Event, &Sheet),
+    share: Share,
+    lost: impl FnMut(&Fold),
+) {
     folds.follow(
         |fold| {
-            let a = part(&fold.feature.a, &fold.spots[0], event, sheet)?;
-            let b = part(&fold.feature.b, &fold.spots[1], event, sheet)?;
+            let a = part(&fold.feature.a, &fold.spots[0], (event, sheet), share)?;
+            let b = part(&fold.feature.b, &fold.spots[1], (event, sheet), share)?;
             let count = |nodes: &[u32]| nodes.iter().filter(|n| **n != NONE).count();
             Feature::new(&a[..count(&a)], &b[..count(&b)])
         },
@@ -108,7 +144,12 @@ pub fn follow_folds(folds: &mut Folds, event: &Event, sheet: &Sheet, lost: impl 
 }
 
 /// What has become of one side of a contact: the same nodes, or those that bear its point now; [`NONE`] last.
-fn part(nodes: &[u32], spot: &Spot, event: &Event, sheet: &Sheet) -> Option<[u32; 3]> {
+fn part(
+    nodes: &[u32],
+    spot: &Spot,
+    (event, sheet): (&Event, &Sheet),
+    share: Share,
+) -> Option<[u32; 3]> {
     let mut own = [NONE; 3];
     let known = nodes.iter().filter(|n| **n != NONE);
     let mut count = 0;
@@ -116,9 +157,14 @@ fn part(nodes: &[u32], spot: &Spot, event: &Event, sheet: &Sheet) -> Option<[u32
         *place = *n;
         count += 1;
     }
+    if !share.has_node(own[0]) {
+        return Some(own);
+    }
+    let [first, _] = share.nodes;
     let there = |n: u32| {
-        let node = sheet.node_at(n as usize);
-        let other = |s: &NodeStep| matches!(s, NodeStep::Made(m, _) if m.slot() == n as usize);
+        let slot = (n - first) as usize;
+        let node = sheet.node_at(slot);
+        let other = |s: &NodeStep| matches!(s, NodeStep::Made(m, _) if m.slot() == slot);
         (sheet.has_node(node) && !event.steps.iter().any(other)).then_some(node)
     };
     let edge = |a: u32, b: u32| match (there(a), there(b)) {
@@ -130,7 +176,12 @@ fn part(nodes: &[u32], spot: &Spot, event: &Event, sheet: &Sheet) -> Option<[u32
         [a, b] => edge(a, b).is_some(),
         [a, b, c] => edge(a, b).is_some_and(|e| {
             let (one, other) = sheet.beside(e);
-            let has = |t| sheet.corners(t).iter().any(|n| n.slot() as u32 == c);
+            let has = |t| {
+                sheet
+                    .corners(t)
+                    .iter()
+                    .any(|n| n.slot() as u32 + first == c)
+            };
             has(one) || other.is_some_and(has)
         }),
         _ => false,
@@ -142,14 +193,13 @@ fn part(nodes: &[u32], spot: &Spot, event: &Event, sheet: &Sheet) -> Option<[u32
     if count < 2 {
         return None;
     }
-    let before = event
-        .before
-        .iter()
-        .find(|old| triangle_number(old.triangle) == spot.triangle);
+    let slot = spot.triangle.checked_sub(share.triangles[0])?;
+    let mut old = event.before.iter();
+    let before = old.find(|old| triangle_number(old.triangle) == slot);
     let mut anchor = SheetAnchor {
         triangle: match before {
             Some(old) => old.triangle,
-            None => sheet.triangle_at(spot.triangle as usize),
+            None => sheet.triangle_at(slot as usize),
         },
         weights: spot.weights,
     };
@@ -161,7 +211,7 @@ fn part(nodes: &[u32], spot: &Spot, event: &Event, sheet: &Sheet) -> Option<[u32
     corners.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
     let mut found = [NONE; 3];
     for (place, (_, slot)) in found.iter_mut().zip(&corners[..count]) {
-        *place = *slot as u32;
+        *place = *slot as u32 + first;
     }
     Some(found)
 }

@@ -8,7 +8,7 @@ use glam::DVec3;
 use trocar_collide::{
     Capsule, Hull, Patch, Probe,
     fold::{Fold, Folds},
-    torn::{Torn, follow_folds},
+    torn::{Share, Torn, follow_folds},
     tree::{Search, Side, Tree},
 };
 use trocar_mesh::{
@@ -145,7 +145,9 @@ fn run(seed: u64, edits: u32) -> [usize; 3] {
         torn.tree(&mut tree, &positions).unwrap();
         torn.patch(&mut patch, &positions).unwrap();
         let mut lost = Vec::new();
-        follow_folds(&mut folds, &event, &sheet, |fold| lost.push(fold.id));
+        follow_folds(&mut folds, (&event, &sheet), Share::WHOLE, |fold| {
+            lost.push(fold.id)
+        });
 
         // The tree is that of the sheet as it is now.
         assert_eq!(

@@ -5,15 +5,19 @@ use crate::{
     build::{Model, membrane::list_triangles},
     command::Command,
     event::Happening,
-    group::Group,
+    file::InstrumentKind,
+    folds::Folding,
+    group::{Group, Motion},
+    works::Work,
 };
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
-use trocar_collide::{Patch, closest};
+use trocar_collide::closest;
 use trocar_dynamics::{Anchor, Local, MatterId, Nodes};
-use trocar_math::Pose;
+use trocar_math::{Pose, real};
 use trocar_mesh::sheet::{NodeStep, Sheet, TriangleId};
 use trocar_soft::membrane::{Membrane, tear::Growth};
+use trocar_tools::membrane::Blades;
 
 /// A point of a membrane that somebody outside goes on naming as it was when they took hold of it: a hand, or a command of the scene. Both are
 /// inputs, and know nothing of tears.
@@ -31,7 +35,7 @@ impl Simulation {
         for film in 0..self.model.films.len() {
             self.model.mend(film);
         }
-        self.tears = vec![0; self.model.films.len()];
+        self.tears = vec![[0; 2]; self.model.films.len()];
         self.followers.clear();
         self.followers
             .extend(self.lasting.iter().map(|anchor| Follower {
@@ -171,12 +175,120 @@ impl Simulation {
                     break;
                 }
                 torn = true;
-                self.tears[k] += 1;
+                self.tears[k][0] += 1;
                 self.follow_tear(matter);
                 self.tell_tear(k, growth);
             }
             if torn {
                 self.take_over(k, true);
+            }
+        }
+    }
+
+    /// Closing scissors cut what is between their blades (W80): once a step, before anything tears.
+    pub(crate) fn cut_films(&mut self) {
+        let Some(edge) = self.finest_edge() else {
+            return;
+        };
+        for t in 0..self.model.tools.len() {
+            let tool = &self.model.tools[t];
+            if tool.kind != InstrumentKind::Scissors {
+                continue;
+            }
+            let Motion { from, to } = self.motions[t];
+            let blades = Blades {
+                shaft: [from, to].map(|h| tool.grasper.poses(&h)[0]),
+                jaw: to.jaw,
+                shut: tool.grasper.limits.jaw[0],
+                length: tool.grasper.jaw_length,
+            };
+            if let Some(surface) = self.strokes[t].follow(&blades, edge) {
+                for k in 0..self.model.films.len() {
+                    self.cut_film(t, k, &surface);
+                }
+            }
+        }
+    }
+
+    fn cut_film(&mut self, t: usize, k: usize, surface: &[[DVec3; 3]]) {
+        let matter = self.model.films[k].matter;
+        if self.groups.iter().any(|g| g.is_frozen(matter)) {
+            return;
+        }
+        let nodes = &mut self.state.nodes[matter.index()];
+        let Some(membrane) = self.model.membrane_mut(matter) else {
+            return;
+        };
+        // What is refused is no harm: the blades close in vain.
+        let Ok(opened) = membrane.cut(nodes, surface) else {
+            return;
+        };
+        if membrane.event().is_empty() {
+            return;
+        }
+        let pieces = membrane.sheet().pieces();
+        self.follow_tear(matter);
+        self.take_over(k, true);
+        if opened > 0 {
+            self.tears[k][1] += 1;
+            let what = Happening::Cut {
+                instrument: self.model.tools[t].name.clone(),
+                membrane: self.model.names[matter.index()].clone(),
+                pieces,
+            };
+            let time = self.state.time;
+            self.report.events.push(Event { time, what });
+        }
+    }
+
+    /// Mean edge of the finest membrane as it was built, m; none if there is no membrane.
+    fn finest_edge(&self) -> Option<f64> {
+        let edges = self.model.films.iter().map(|film| film.edge);
+        edges.reduce(f64::min)
+    }
+
+    /// Forceps take hold of what is between their jaws: of which membrane most, and at how many points.
+    pub(crate) fn close_films(&mut self, t: usize, shaft: &Pose) -> (usize, MatterId) {
+        let mut most = (0, MatterId::WORLD);
+        for work in self.groups.iter_mut().flat_map(|g| &mut g.works) {
+            if work.tool == t
+                && let Some(membrane) = self.model.membrane(work.matter)
+            {
+                let nodes = &self.state.nodes[work.matter.index()];
+                let count = work.close(membrane, nodes, shaft);
+                if count > most.0 {
+                    most = (count, work.matter);
+                }
+            }
+        }
+        most
+    }
+
+    /// Forceps let go of membranes.
+    pub(crate) fn open_films(&mut self, t: usize) {
+        let works = self.groups.iter_mut().flat_map(|g| &mut g.works);
+        works.filter(|w| w.tool == t).for_each(Work::forget);
+    }
+
+    /// Points of membranes that forceps hold.
+    pub(crate) fn held_in_films(&self, t: usize) -> usize {
+        let works = self.groups.iter().flat_map(|g| &g.works);
+        works.filter(|w| w.tool == t).map(Work::held).sum()
+    }
+
+    /// Triangles of membranes that stick to a needle.
+    pub fn sticking(&self, t: usize) -> usize {
+        let works = self.groups.iter().flat_map(|g| &g.works);
+        works.filter(|w| w.tool == t).map(Work::sticking).sum()
+    }
+
+    /// Closing forceps draw what they hold to the middle between their jaws.
+    pub(crate) fn squeeze_films(&mut self) {
+        for work in self.groups.iter_mut().flat_map(|g| &mut g.works) {
+            let Motion { from, to } = self.motions[work.tool];
+            if to.jaw < from.jaw && work.held() > 0 {
+                let [now, then] = [to.jaw, from.jaw].map(|jaw| real::sin(0.5 * jaw));
+                work.draw_together(now / then);
             }
         }
     }
@@ -195,6 +307,8 @@ impl Simulation {
             grip.holds.retain_mut(|hold| follow(&mut hold.tie.b));
         }
         for group in &mut self.groups {
+            let works = group.works.iter_mut().filter(|w| w.matter == matter);
+            works.for_each(|work| work.follow(membrane));
             for tie in &mut group.ties[..group.scene_ties] {
                 for end in [&mut tie.a, &mut tie.b] {
                     // A tie is for good: if what it was on is gone, it clings to what was next to it.
@@ -213,6 +327,30 @@ impl Simulation {
                 .and_then(|mut now| follow(&mut now).then_some(now));
         }
         rest_again(membrane, start);
+        self.follow_surfaces(matter);
+    }
+
+    /// What touches a membrane, and what it touches, follows its last tear: a probe stays on the side it came from, of what is still there and of
+    /// what it became.
+    fn follow_surfaces(&mut self, matter: MatterId) {
+        let Some(membrane) = self.model.membrane(matter) else {
+            return;
+        };
+        let positions = &self.state.nodes[matter.index()].position;
+        self.torn.read(membrane.event(), membrane.sheet());
+        for group in &mut self.groups {
+            for skin in group.skins.iter_mut().filter(|s| s.matter == matter) {
+                // What a sheet says of itself is never refused.
+                if self.torn.patch(&mut skin.patch, positions).is_err()
+                    && let Ok(patch) = self.model.patch(matter)
+                {
+                    skin.patch = patch;
+                }
+            }
+            if let Some(folding) = &mut group.folding {
+                folding.follow(&self.model, (matter, membrane), &self.torn, positions);
+            }
+        }
     }
 
     fn tell_tear(&mut self, k: usize, growth: Growth) {
@@ -232,7 +370,11 @@ impl Simulation {
     }
 
     /// Takes up membranes as they were stored, and where what is on them was.
-    pub(crate) fn resume_films(&mut self, films: Vec<(Membrane, u64)>, followers: Vec<Follower>) {
+    pub(crate) fn resume_films(
+        &mut self,
+        films: Vec<(Membrane, [u64; 2])>,
+        followers: Vec<Follower>,
+    ) {
         for (k, (membrane, tears)) in films.into_iter().enumerate() {
             let m = self.model.films[k].matter.index();
             let rest = membrane.rest();
@@ -241,52 +383,36 @@ impl Simulation {
             self.model.matters[m] = Box::new(membrane);
             self.tears[k] = tears;
             self.take_over(k, moved);
+            let matter = self.model.films[k].matter;
+            for skin in self.groups.iter_mut().flat_map(|g| &mut g.skins) {
+                // The corners of a sheet are its nodes, so that it always is one.
+                if let (true, Ok(patch)) = (skin.matter == matter, self.model.patch(matter)) {
+                    skin.patch = patch;
+                }
+            }
+        }
+        for group in &mut self.groups {
+            group.folding = Folding::new(&self.model, |m| group.members.contains(&m));
         }
         self.followers = followers;
         self.place_grounds(self.state.time);
     }
 
-    /// What is made of a membrane's triangles is made anew: the list of them, what instruments touch, how long substeps may be. `moved` if
-    /// nodes lie elsewhere at rest.
+    /// What is made of a membrane's triangles is made anew: the list of them, how long substeps may be. `moved` if nodes lie elsewhere at rest.
     pub(crate) fn take_over(&mut self, k: usize, moved: bool) {
         let model = &mut self.model;
-        let film = &mut model.films[k];
+        let film = &model.films[k];
         let any: &dyn std::any::Any = &*model.matters[film.matter.index()];
         let Some(membrane) = any.downcast_ref::<Membrane>() else {
             return;
         };
-        let before = std::mem::take(&mut film.places);
         let tissue = &mut model.tissues[film.tissue];
         let shown = std::mem::take(&mut tissue.triangles);
-        list_triangles(membrane.sheet(), &mut tissue.triangles, &mut film.places);
+        list_triangles(membrane.sheet(), &mut tissue.triangles);
         if moved || shown != tissue.triangles {
             tissue.edits += 1;
         }
         tissue.elements = membrane.sheet().edge_count() + membrane.bending_springs();
-        let (triangles, places) = (&tissue.triangles, &film.places);
-        let nodes = membrane.sheet().node_slots();
-        let matter = film.matter;
-        for group in self
-            .groups
-            .iter_mut()
-            .filter(|g| g.members.contains(&matter))
-        {
-            for skin in group.skins.iter_mut().filter(|s| s.matter == matter) {
-                // A probe stays on the side it came from, of every triangle that is still there.
-                let sides = skin.patch.sides().iter().filter_map(|(probe, t, side)| {
-                    let place = before.get(*t as usize)?;
-                    let now = places.binary_search(place).ok()?;
-                    Some((*probe, now as u32, *side))
-                });
-                let mut sides: Vec<_> = sides.collect();
-                sides.sort_unstable();
-                // The corners of a sheet are its nodes, so that it always is one.
-                if let Ok(patch) = Patch::new(triangles.clone(), nodes) {
-                    skin.patch = patch;
-                    skin.patch.set_sides(&sides);
-                }
-            }
-        }
         self.note_film_steps();
         self.mark_held();
     }

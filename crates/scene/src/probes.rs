@@ -5,10 +5,11 @@ use glam::DVec3;
 use serde::{Deserialize, Serialize};
 use trocar_collide::{
     Ahead, Capsule, Hull, Probe, Touch, Way,
-    rigid::{Kind, Shape},
+    near::{Near, Thing},
+    rigid::{Kind, Pair, Shape},
 };
 use trocar_dynamics::{Anchor, Budget, Contact, Local, MatterId, Nodes};
-use trocar_math::{Pose, rotation};
+use trocar_math::{Bounds, Pose, rotation};
 
 /// Tissue this near (m) to a hull is watched although the hull alone would not reach it in the substep: tissue moves as
 /// well.
@@ -59,7 +60,17 @@ pub struct Probes {
     pub list: Vec<Probe>,
     tools: usize,
     pieces: Vec<Piece>,
+    /// Which of them may touch which surface, for as long as that is right (W39): surfaces first, then probes.
+    near: Near,
+    things: Vec<Thing>,
+    pairs: Vec<Pair>,
+    surfaces: usize,
+    matters: Vec<MatterId>,
+    before: Vec<Bounds>,
 }
+
+/// Pairs are looked for with room for so many steps at the speeds of now.
+const LASTING: f64 = 8.0;
 
 /// How a body moves.
 struct Motion<'a> {
@@ -94,7 +105,59 @@ impl Probes {
             list: Vec::new(),
             tools: model.tools.len() * parts,
             pieces,
+            ..Self::default()
         }
+    }
+
+    /// Finds which of them may touch which surface in this step: matter, box around its nodes (m), and how far they moved in the last step (m). The pairs of an
+    /// earlier step are right until something leaves the room it was given then.
+    pub fn look(
+        &mut self,
+        model: &Model,
+        surfaces: impl Iterator<Item = (MatterId, Bounds, f64)>,
+        dt: f64,
+    ) {
+        self.things.clear();
+        self.matters.clear();
+        for (matter, bounds, moved) in surfaces {
+            self.matters.push(matter);
+            self.things.push(Thing {
+                bounds,
+                speed: if moved.is_finite() { moved / dt } else { 0.0 },
+                margin: 0.0,
+            });
+        }
+        self.surfaces = self.things.len();
+        self.before.resize(self.list.len(), Bounds::EMPTY);
+        for (probe, before) in self.list.iter().zip(&mut self.before) {
+            let bounds = probe.bounds();
+            let way = (before.low - bounds.low).max(bounds.high - before.high);
+            let way = way.max_element().max(0.0);
+            self.things.push(Thing {
+                bounds,
+                // What has just come, or reaches everywhere, has no speed.
+                speed: if way.is_finite() { way / dt } else { 0.0 },
+                margin: 0.0,
+            });
+            *before = bounds;
+        }
+        let (things, matters, surfaces) = (&self.things, &self.matters, self.surfaces);
+        let (tools, pieces) = (self.tools, &self.pieces);
+        let may = |a: u32, b: u32| {
+            let (a, b) = (a as usize, b as usize);
+            a < surfaces
+                && b >= surfaces
+                && !is_apart(model, (tools, pieces), b - surfaces, matters[a])
+        };
+        let found = self.near.update(things, LASTING * dt, may);
+        self.pairs.clear();
+        self.pairs.extend_from_slice(found);
+    }
+
+    /// Whether a probe may touch a surface in this step.
+    pub fn may_touch(&self, surface: usize, probe: usize) -> bool {
+        let pair = Pair::new(surface as u32, (self.surfaces + probe) as u32);
+        self.pairs.binary_search(&pair).is_ok()
     }
 
     /// How many there are.
@@ -158,11 +221,7 @@ impl Probes {
 
     /// True if a probe does not touch a tissue, because a joint joins them.
     pub fn is_apart(&self, model: &Model, probe: usize, tissue: MatterId) -> bool {
-        let Some(piece) = probe.checked_sub(self.tools).map(|p| &self.pieces[p]) else {
-            return false;
-        };
-        let key = (piece.collider, tissue);
-        model.apart_from_tissue.binary_search(&key).is_ok()
+        is_apart(model, (self.tools, &self.pieces), probe, tissue)
     }
 
     /// Matter and node of a probe, and its coefficients of friction.
@@ -210,6 +269,19 @@ impl Motion<'_> {
         let spin = self.nodes.spin[self.node].length();
         shape.reach(speed, spin, seconds).min(FARTHEST)
     }
+}
+
+fn is_apart(
+    model: &Model,
+    (tools, pieces): (usize, &[Piece]),
+    probe: usize,
+    tissue: MatterId,
+) -> bool {
+    let Some(piece) = probe.checked_sub(tools).map(|p| &pieces[p]) else {
+        return false;
+    };
+    let key = (piece.collider, tissue);
+    model.apart_from_tissue.binary_search(&key).is_ok()
 }
 
 /// What a piece of a shape is to a surface.

@@ -2,7 +2,7 @@
 //!
 //! | what | as |
 //! |---|---|
-//! | magic `TRI4`, number of the frame it belongs to | u32, u32 |
+//! | magic `TRI5`, number of the frame it belongs to | u32, u32 |
 //! | nodes: their number; of each position and state (0 free, 1 locked, 2 fixed, 3 grasped, 4 follower, 5 centre, 6 inside, 7 joined, 8 pulled) | u32; 3 f32, u32 … |
 //! | elements: their number; of each both ends and force, N (> 0 is tension) | u32; 7 f32 … |
 //! | contacts: their number; of each point, normal, force, N, depth, m | u32; 8 f32 … |
@@ -10,15 +10,15 @@
 //! | anchors: their number; of each both ends | u32; 6 f32 … |
 //! | frames: their number; of each position and quaternion x y z w | u32; 7 f32 … |
 //! | normals: their number; of each position and direction | u32; 6 f32 … |
-//! | boxes that the search for contacts looked at: their number; of each lowest and highest corner, 1 if something is near | u32; 7 f32 … |
+//! | boxes that the search for contacts looked at: their number; of each lowest and highest corner, 1 if something is near, how many levels are below it | u32; 8 f32 … |
 //! | triangles of membranes in false colours: their number; of each three corners with a number from 0 to 1 | u32; 12 f32 … |
-//! | that search: probes, boxes, pairs of probe and triangle, pairs of bodies, contacts | 5 u32 |
+//! | that search: probes, boxes, pairs of probe and triangle, pairs of bodies, contacts, pairs of triangles of tissues, folds | 7 u32 |
 
 use crate::binary::{BinaryError, Reader, Writer};
 use trocar_scene::Insight;
 
-/// "TRI4", read as a little-endian u32.
-pub const MAGIC: u32 = 0x3449_5254;
+/// "TRI5", read as a little-endian u32.
+pub const MAGIC: u32 = 0x3549_5254;
 
 /// Writes what was seen at frame `number` into `out`, whose memory is reused.
 pub fn encode(out: &mut Vec<u8>, number: u32, insight: &Insight) {
@@ -63,6 +63,7 @@ pub fn encode(out: &mut Vec<u8>, number: u32, insight: &Insight) {
         w.vector(seen.low);
         w.vector(seen.high);
         w.f32(f64::from(u8::from(seen.is_near)));
+        w.f32(f64::from(seen.level));
     }
     w.count(insight.colours.len());
     for (position, value) in insight.colours.iter().flat_map(|c| c.corners) {
@@ -76,6 +77,8 @@ pub fn encode(out: &mut Vec<u8>, number: u32, insight: &Insight) {
         search.pairs,
         search.body_pairs,
         search.contacts,
+        search.fold_pairs,
+        search.folds,
     ] {
         w.u32(count);
     }
@@ -100,12 +103,12 @@ pub struct InsightMessage {
     pub frames: Vec<[f32; 7]>,
     /// Position and direction.
     pub normals: Vec<[f32; 6]>,
-    /// Both corners, and 1 if something is near.
-    pub boxes: Vec<[f32; 7]>,
+    /// Both corners, 1 if something is near, and its level.
+    pub boxes: Vec<[f32; 8]>,
     /// Three corners, each with its number.
     pub colours: Vec<[f32; 12]>,
-    /// Probes, boxes, pairs of probe and triangle, pairs of bodies, contacts.
-    pub search: [u32; 5],
+    /// Probes, boxes, pairs of probe and triangle, pairs of bodies, contacts, pairs of triangles of tissues, folds.
+    pub search: [u32; 7],
 }
 
 /// Reads an insight message.
@@ -127,7 +130,15 @@ pub fn decode(bytes: &[u8]) -> Result<InsightMessage, BinaryError> {
         normals: r.rows()?,
         boxes: r.rows()?,
         colours: r.rows()?,
-        search: [r.u32()?, r.u32()?, r.u32()?, r.u32()?, r.u32()?],
+        search: [
+            r.u32()?,
+            r.u32()?,
+            r.u32()?,
+            r.u32()?,
+            r.u32()?,
+            r.u32()?,
+            r.u32()?,
+        ],
     };
     r.end()?;
     Ok(message)
@@ -178,6 +189,7 @@ mod tests {
             low: DVec3::ZERO,
             high: DVec3::ONE,
             is_near: true,
+            level: 2,
         }];
         insight.search = Search {
             probes: 1,
@@ -185,6 +197,8 @@ mod tests {
             pairs: 3,
             body_pairs: 4,
             contacts: 5,
+            fold_pairs: 6,
+            folds: 7,
         };
         let mut bytes = vec![1; 3];
         encode(&mut bytes, 9, &insight);
@@ -206,12 +220,12 @@ mod tests {
         assert_eq!(read.frames, [[0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0]]);
         assert_eq!(read.contacts[0][7], 0.5);
         assert_eq!(read.normals, [[1.0, 0.0, 0.0, 0.0, 0.0, 1.0]]);
-        assert_eq!(read.boxes, [[0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0]]);
+        assert_eq!(read.boxes, [[0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0, 2.0]]);
         assert_eq!(
             read.colours,
             [[0.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 0.25, 2.0, 2.0, 2.0, 0.5]]
         );
-        assert_eq!(read.search, [1, 2, 3, 4, 5]);
+        assert_eq!(read.search, [1, 2, 3, 4, 5, 6, 7]);
     }
 
     #[test]

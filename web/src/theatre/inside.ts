@@ -43,6 +43,7 @@ export const NODE_COLOURS: Record<NodeState, string> = {
   inside: "#9ad0ff",
   joined: "#ff8ce6",
   pulled: "#7dff9a",
+  marked: "#b5651d",
 };
 export const ELEMENT_COLOURS = { compression: "#3f8cff", slack: "#9aa4ab", tension: "#ff4d4d" };
 export const VIEW_COLOURS = {
@@ -204,7 +205,7 @@ export class Inside extends Group {
   }
 
   /** Shows an insight, as far as it is wanted. */
-  show(insight: Insight | null, views: Views): void {
+  show(insight: Insight | null, views: Views, level: number): void {
     for (const strokes of [this.points, this.small, this.lines, this.faces]) {
       strokes.begin();
     }
@@ -251,7 +252,7 @@ export class Inside extends Group {
         }
       }
       if (views.boxes) {
-        this.boxes(insight.boxes);
+        this.boxes(insight.boxes, Math.min(level, insight.search.levels - 1));
       }
       if (views.stress || views.displacement || views.adhesion || views.front) {
         const c = insight.colours;
@@ -301,8 +302,12 @@ export class Inside extends Group {
     }
   }
 
-  private boxes(b: Float32Array): void {
+  /** Those of one level; bodies have but one. */
+  private boxes(b: Float32Array, level: number): void {
     for (let i = 0; i < b.length; i += BOX) {
+      if (b[i + 7] !== level) {
+        continue;
+      }
       const colour = b[i + 6] > 0 ? nearColour : boxColour;
       for (const corner of EDGES) {
         this.lines.add(

@@ -130,7 +130,7 @@ export class View {
   show(scene: SceneDescription): void {
     this.scene = scene;
     this.frame = null;
-    this.inside.show(null, NO_VIEWS);
+    this.inside.show(null, NO_VIEWS, 0);
     this.workshop = isWorkshop(scene);
     this.renderer.setClearColor(backgroundOf(scene));
     this.orbit.place(scene.camera, scene.endoscope !== null);
@@ -162,8 +162,8 @@ export class View {
     this.marks.traverse((part) => part.layers.set(UNSHADED));
   }
 
-  reveal(insight: Insight | null, views: Views): void {
-    this.inside.show(insight, views);
+  reveal(insight: Insight | null, views: Views, level: number): void {
+    this.inside.show(insight, views, level);
   }
 
   /** Stands the camera where it belongs now: for {@link eye} before the next picture. */

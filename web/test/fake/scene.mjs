@@ -69,6 +69,8 @@ export function sceneOf({ id, name, about: words, optics }) {
     instruments: [
       {
         name: "grasper",
+        kind: "grasper",
+        bend: 0,
         trocar: TROCAR,
         shaft_radius: 0.0025,
         shaft_length: SHAFT_LENGTH,
@@ -202,7 +204,7 @@ export function insightOf(world, wanted) {
     nodes.push(positions.slice(i, i + 3));
   }
   const out = new Writer();
-  out.u32(0x34495254, world.frame);
+  out.u32(0x35495254, world.frame);
   list(out, wanted.nodes ? nodes : [], (node, i) => {
     out.f32(...node);
     out.u32(i % 29 === 0 ? 2 : 0);
@@ -220,12 +222,15 @@ export function insightOf(world, wanted) {
   list(out, wanted.frames ? [0] : [], () => out.f32(-0.055, -0.022, 0.03, ...about(1, 0.3)));
   list(out, wanted.normals ? nodes : [], (node) => out.f32(...node, 0, 1, 0));
   const near = depthOf(tip) > 0 ? 1 : 0;
-  list(out, wanted.boxes ? nodes : [], (node) => {
-    out.f32(...node.map((x) => x - 0.003), ...node.map((x) => x + 0.003), near);
+  // Two levels: a box around each node, and one around all of them.
+  const around = [nodes, [nodes[0]]].flatMap((all, level) => all.map((node) => ({ node, level })));
+  list(out, wanted.boxes ? around : [], ({ node, level }) => {
+    const half = 0.003 * (1 + 9 * level);
+    out.f32(...node.map((x) => x - half), ...node.map((x) => x + half), near, level);
   });
   // It has no membrane.
   list(out, [], () => {});
-  out.u32(wanted.boxes ? 3 : 0, wanted.boxes ? nodes.length : 0, near, 0, near);
+  out.u32(wanted.boxes ? 3 : 0, wanted.boxes ? around.length : 0, near, 0, near, 0, 0);
   return out.end();
 }
 

@@ -66,11 +66,12 @@ fn lerp(a: Four, b: Four, s: f64x4) -> Four {
 
 /// Four triangles, and what all questions about them need.
 struct Triangles {
-    corners: [Four; 3],
     ab: Four,
     ac: Four,
     normal: Four,
     area: f64x4,
+    /// One over it.
+    part: f64x4,
     /// The ways along the sides, and the squares of their lengths.
     sides: [Four; 3],
     squares: [f64x4; 3],
@@ -83,12 +84,13 @@ impl Triangles {
         let sides = [q - p, r - q, p - r];
         let ac = r - p;
         let normal = sides[0].cross(ac);
+        let area = normal.length_squared();
         Self {
-            corners,
             ab: sides[0],
             ac,
             normal,
-            area: normal.length_squared(),
+            area,
+            part: f64x4::ONE / area,
             sides,
             squares: sides.map(Four::length_squared),
         }
@@ -97,29 +99,11 @@ impl Triangles {
     /// Weights of the second and third corner of the foot of a point, seen from the first corner, and whether it is in the triangle.
     #[inline(always)]
     fn over_face(&self, p: Four) -> (f64x4, f64x4, f64x4) {
-        let v = dot(p.cross(self.ac), self.normal) / self.area;
-        let w = dot(self.ab.cross(p), self.normal) / self.area;
+        let v = dot(p.cross(self.ac), self.normal) * self.part;
+        let w = dot(self.ab.cross(p), self.normal) * self.part;
         let zero = f64x4::ZERO;
         let inside = v.simd_ge(zero) & w.simd_ge(zero) & (v + w).simd_le(f64x4::ONE);
         (v, w, inside)
-    }
-
-    /// Weights of the nearest points to an end of the segment.
-    #[inline(always)]
-    fn nearest(&self, end: Four) -> [f64x4; 3] {
-        let (v, w, inside) = self.over_face(end - self.corners[0]);
-        let over = [f64x4::ONE - v - w, v, w];
-        if inside.all() {
-            return over;
-        }
-        let mut best = Best::NONE;
-        for k in 0..3 {
-            let (from, to) = (self.corners[k], self.corners[(k + 1) % 3]);
-            let s = clamped(dot(end - from, self.sides[k]) / self.squares[k]);
-            let distance = (lerp(from, to, s) - end).length_squared();
-            best.offer(distance, f64x4::ZERO, on_side(k, s));
-        }
-        [0, 1, 2].map(|k| inside.bitselect(over[k], best.weights[k]))
     }
 }
 
@@ -151,9 +135,12 @@ pub fn segment_triangles(a: DVec3, b: DVec3, t: [Four; 3], range: f64x4) -> Opti
     }
     let mut best = Best::NONE;
     for (end, along) in ends.into_iter().zip([zero, one]) {
-        let weights = triangles.nearest(end);
+        let (v, w, inside) = triangles.over_face(end - t[0]);
+        let weights = [one - v - w, v, w];
         let point = t[0].times(weights[0]) + t[1].times(weights[1]) + t[2].times(weights[2]);
-        best.offer((point - end).length_squared(), along, weights);
+        let distance = (point - end).length_squared();
+        let better = inside & distance.simd_lt(best.distance);
+        best.take(better, distance, along, weights);
     }
     let d = Four::splat(b - a);
     let dd = f64x4::splat((b - a).length_squared());

@@ -108,9 +108,10 @@ fn over_face(p: DVec3, t: [DVec3; 3]) -> Option<[f64; 3]> {
     let (ab, ac) = (t[1] - t[0], t[2] - t[0]);
     let normal = ab.cross(ac);
     let area = normal.length_squared();
+    let part = 1.0 / area;
     let ap = p - t[0];
-    let v = ap.cross(ac).dot(normal) / area;
-    let w = ab.cross(ap).dot(normal) / area;
+    let v = ap.cross(ac).dot(normal) * part;
+    let w = ab.cross(ap).dot(normal) * part;
     (area > 0.0 && v >= 0.0 && w >= 0.0 && v + w <= 1.0).then_some([1.0 - v - w, v, w])
 }
 
@@ -124,14 +125,16 @@ pub fn segment_triangle(a: DVec3, b: DVec3, t: [DVec3; 3]) -> SegmentPair {
             distance_squared: 0.0,
         };
     }
-    // Otherwise the closest pair is an end over the face, or the segment against a side.
+    // Otherwise the closest pair is an end over the face, or the segment and a side. (An end that is nearest to a side is among the latter.)
     let mut best = SegmentPair {
         along: 0.0,
         weights: [1.0, 0.0, 0.0],
         distance_squared: f64::INFINITY,
     };
     for (along, p) in [(0.0, a), (1.0, b)] {
-        let weights = on_triangle(p, t);
+        let Some(weights) = over_face(p, t) else {
+            continue;
+        };
         let distance_squared = point(t, weights).distance_squared(p);
         if distance_squared < best.distance_squared {
             best = SegmentPair {
@@ -171,11 +174,7 @@ fn piercing(a: DVec3, b: DVec3, t: [DVec3; 3]) -> Option<(f64, [f64; 3])> {
         return None;
     }
     let along = from / (from - to);
-    let p = a.lerp(b, along);
-    let area = normal.length_squared();
-    let v = (p - t[0]).cross(t[2] - t[0]).dot(normal) / area;
-    let w = (t[1] - t[0]).cross(p - t[0]).dot(normal) / area;
-    (v >= 0.0 && w >= 0.0 && v + w <= 1.0).then_some((along, [1.0 - v - w, v, w]))
+    over_face(a.lerp(b, along), t).map(|weights| (along, weights))
 }
 
 #[cfg(test)]

@@ -22,7 +22,7 @@ impl Patch {
         while start < range.end {
             let count = LANES.min(range.end - start);
             // Lanes that are left over look at the last triangle again.
-            let four = [0, 1, 2, 3].map(|lane| self.near[start + lane.min(count - 1)].1);
+            let four = [0, 1, 2, 3].map(|lane| start + lane.min(count - 1));
             self.touch_four((c, &four[..count]), four, (capsule, probe), scene, out);
             start += count;
         }
@@ -31,13 +31,13 @@ impl Patch {
     #[inline]
     fn touch_four(
         &mut self,
-        (c, wanted): (u32, &[u32]),
-        four: [u32; LANES],
+        (c, wanted): (u32, &[usize]),
+        four: [usize; LANES],
         (capsule, probe): (&Capsule, &Probe),
         scene: &Scene<'_>,
         out: &mut Vec<Touch>,
     ) {
-        let nodes = four.map(|t| self.triangles[t as usize]);
+        let nodes = four.map(|pair| self.near_corners[pair]);
         let corner = |k: usize| {
             let [p, q, r, s] = nodes.map(|n| &scene.positions[n[k] as usize]);
             Four::of(p, q, r, s)
@@ -58,7 +58,7 @@ impl Patch {
         let Some(found) = found else {
             return;
         };
-        for (lane, t) in wanted.iter().enumerate() {
+        for (lane, pair) in wanted.iter().enumerate() {
             let distance_squared = found.distance_squared[lane];
             if distance_squared > range[lane] * range[lane] {
                 continue;
@@ -72,7 +72,7 @@ impl Patch {
                 apart: closest::point(place, weights) - capsule.axis(along),
             };
             self.touch_one(
-                (c, *t),
+                (c, self.near[*pair].1),
                 (capsule, probe),
                 (&meet, distance_squared),
                 (place, ways[lane]),

@@ -46,14 +46,18 @@ impl Patch {
                 *before = positions[n as usize];
             }
         }
+        self.looks.forget();
         let Self {
             triangles,
             near,
+            near_corners,
             sides,
             ..
         } = self;
         let there = |t: u32| triangles[t as usize] != GONE;
         near.retain(|pair| there(pair.1));
+        near_corners.clear();
+        near_corners.extend(near.iter().map(|pair| triangles[pair.1 as usize]));
         sides.retain(|side| there(side.1));
         Ok(())
     }

@@ -7,6 +7,7 @@
 mod capsule;
 mod convex;
 mod edit;
+mod look;
 mod probe;
 mod star;
 
@@ -15,7 +16,7 @@ use crate::{
     tree::{MAX_TRIANGLE, Tree, TreeError, build},
 };
 use glam::DVec3;
-use probe::Reaching;
+use look::Looks;
 use star::Stars;
 use trocar_math::Bounds;
 
@@ -90,14 +91,19 @@ pub struct Patch {
     broken: Option<u32>,
     /// Where the nodes were when they were last looked at, for [`follow`](Patch::follow).
     followed: Vec<DVec3>,
-    /// Probe and triangle of each pair that is near in this step.
+    /// A box around them then.
+    extent: Option<Bounds>,
+    looks: Looks,
+    /// Probe and triangle of each pair that is near in this step, and the corners of the triangle beside it.
     near: Vec<(u32, u32)>,
+    near_corners: Vec<[u32; 3]>,
     /// Sorted by probe and triangle. Remembers where a probe came from while it stays near, so
     /// that it can't come out on the other side (K96, K102).
     sides: Vec<Side>,
     sides_before: Vec<Side>,
     /// How many of `sides_before` come before the pair that is looked at.
     passed: usize,
+    outward: Outward,
     /// Corners and edges that a probe touches already, sorted.
     seen: Vec<(usize, u32, [u32; 3])>,
     meetings: Vec<Meeting>,
@@ -108,19 +114,32 @@ impl Patch {
     /// A surface of `triangles` over `nodes` nodes. Refuses a corner that is none of them, with its place. Triangles without area, triangles that
     /// occur twice and edges with any number of triangles are all right.
     pub fn new(triangles: Vec<[u32; 3]>, nodes: usize) -> Result<Self, TreeError> {
-        for (i, corners) in triangles.iter().enumerate() {
-            let number = u32::try_from(i).unwrap_or(u32::MAX);
+        Self::over((0..).zip(triangles), nodes)
+    }
+
+    /// The same, of triangles with numbers of their own, each at most once.
+    pub fn over(
+        triangles: impl IntoIterator<Item = (u32, [u32; 3])>,
+        nodes: usize,
+    ) -> Result<Self, TreeError> {
+        let mut list = Vec::new();
+        for (number, corners) in triangles {
             if number > MAX_TRIANGLE {
                 return Err(TreeError::TooManyTriangles { triangle: number });
             }
-            build::exist(number, corners, nodes)?;
+            build::exist(number, &corners, nodes)?;
+            if list.len() <= number as usize {
+                list.resize(number as usize + 1, GONE);
+            }
+            list[number as usize] = corners;
         }
         // What has never been touched must not wait for memory when it is.
-        let room = triangles.len().min(MOST_ROOM);
+        let room = list.len().min(MOST_ROOM);
         Ok(Self {
-            stars: Stars::new(&triangles, nodes),
-            triangles,
+            stars: Stars::new(&list, nodes),
+            triangles: list,
             near: Vec::with_capacity(room),
+            near_corners: Vec::with_capacity(room),
             sides: Vec::with_capacity(room),
             sides_before: Vec::with_capacity(room),
             seen: Vec::with_capacity(room),
@@ -166,74 +185,36 @@ impl Patch {
     /// How far any node has moved since this was last asked, m: what [`gather`](Self::gather) wants to know. Infinite at first. For those who
     /// do not know it anyway; it looks at every node.
     pub fn follow(&mut self, positions: &[DVec3]) -> f64 {
-        if self.followed.len() != positions.len() {
+        let known = self.followed.len() == positions.len();
+        if !known {
             self.followed.clear();
             self.followed.extend_from_slice(positions);
-            return f64::INFINITY;
         }
         let mut far = 0.0_f64;
         let mut finite = true;
+        let mut extent = Bounds::EMPTY;
         for (before, now) in self.followed.iter_mut().zip(positions) {
             let way = before.distance_squared(*now);
             finite &= way.is_finite();
             far = far.max(way);
             *before = *now;
+            extent.low = extent.low.min(*now);
+            extent.high = extent.high.max(*now);
         }
-        if finite { far.sqrt() } else { f64::INFINITY }
+        self.extent = finite.then_some(extent);
+        if known && finite {
+            far.sqrt()
+        } else {
+            f64::INFINITY
+        }
     }
 
-    /// Once a step: which triangles may be touched within the margins of the probes. No node has moved farther than `moved` (m) since the last
-    /// time; infinite if that is not known. Returns the number of pairs.
-    pub fn gather(&mut self, probes: &[Probe], positions: &[DVec3], moved: f64) -> usize {
-        self.near.clear();
-        self.broken = None;
-        let Self {
-            triangles,
-            tree,
-            broken,
-            near,
-            ..
-        } = self;
-        let tree = match tree {
-            Some(tree) if moved.is_finite() => {
-                tree.moved(moved);
-                tree
-            }
-            Some(tree) => {
-                // A node that is nowhere is named below, if anything could touch it.
-                if tree.refit(positions).is_err() && positions.len() < tree.node_count() {
-                    *broken = Some(0);
-                }
-                tree
-            }
-            None => tree.insert(grow(triangles, positions)),
-        };
-        let place = |n: u32| positions.get(n as usize).copied().unwrap_or(DVec3::NAN);
-        for (c, probe) in probes.iter().enumerate() {
-            let start = near.len();
-            let reaching = Reaching::new(probe);
-            tree.reached(&reaching, positions, |t| {
-                let [p, q, r] = triangles[t as usize].map(place);
-                if !(p.is_finite() && q.is_finite() && r.is_finite()) {
-                    *broken = Some(broken.map_or(t, |b| b.min(t)));
-                    return;
-                }
-                let bounds = Bounds {
-                    low: p.min(q).min(r),
-                    high: p.max(q).max(r),
-                };
-                if reaching.may_touch(&bounds) {
-                    near.push((c as u32, t));
-                }
-            });
-            near[start..].sort_unstable();
-        }
-        let pairs = self.near.len();
-        make_room(&mut self.near, pairs);
-        make_room(&mut self.sides, pairs);
-        make_room(&mut self.sides_before, pairs);
-        make_room(&mut self.seen, pairs);
-        pairs
+    /// A box around all nodes where they were when last [followed](Self::follow), m; around everything if that is not known.
+    pub fn extent(&self) -> Bounds {
+        self.extent.unwrap_or(Bounds {
+            low: DVec3::NEG_INFINITY,
+            high: DVec3::INFINITY,
+        })
     }
 
     /// A triangle with a corner that is no number, if the last [`gather`](Self::gather) met one. It touches nothing; whoever moves it has to
@@ -244,9 +225,7 @@ impl Patch {
 
     /// The corners of the gathered triangles; some more than once.
     pub fn near_nodes(&self) -> impl Iterator<Item = u32> {
-        self.near
-            .iter()
-            .flat_map(|(_, t)| self.triangles[*t as usize])
+        self.near_corners.iter().copied().flatten()
     }
 
     /// Where the probes touch the gathered triangles or come within their margins of touching. Nodes are at `positions` and
@@ -260,6 +239,7 @@ impl Patch {
         out: &mut Vec<Touch>,
     ) {
         let scene = Scene { positions, way };
+        self.outward.begin(self.stars.len());
         out.clear();
         make_room(out, self.near.len());
         self.seen.clear();
@@ -335,7 +315,7 @@ impl Patch {
 
     /// Along the surface's outer normal at a point: that of the triangles around the corners that bear it, so that at an edge or a corner all its
     /// triangles have a say.
-    fn outward(&self, nodes: [u32; 3], weights: [f64; 3], positions: &[DVec3]) -> DVec3 {
+    fn outward(&mut self, nodes: [u32; 3], weights: [f64; 3], positions: &[DVec3]) -> DVec3 {
         let face = |t: [u32; 3]| {
             let [a, b, c] = t.map(|n| positions[n as usize]);
             (b - a).cross(c - a)
@@ -343,13 +323,44 @@ impl Patch {
         if weights.iter().all(|w| *w > NO_WEIGHT) {
             return face(nodes);
         }
+        let Self {
+            outward,
+            stars,
+            triangles,
+            ..
+        } = self;
+        let around = |n: u32| {
+            let all = stars.around(n).map(|t| face(triangles[t as usize]));
+            all.fold(DVec3::ZERO, |sum, one| sum + one)
+        };
         let mut sum = DVec3::ZERO;
         for (n, w) in nodes.iter().zip(weights).filter(|(_, w)| *w != 0.0) {
-            for t in self.stars.around(*n) {
-                sum += face(self.triangles[t as usize]) * w;
-            }
+            sum += outward.at(*n, around) * w;
         }
         sum
+    }
+}
+
+/// Sums of the outer normals around nodes, each worked out once in a question: near triangles share most of their corners.
+#[derive(Clone, Debug, Default)]
+struct Outward {
+    /// In which question each sum was worked out.
+    sums: Vec<(u64, DVec3)>,
+    question: u64,
+}
+
+impl Outward {
+    fn begin(&mut self, nodes: usize) {
+        self.question += 1;
+        self.sums.resize(nodes, (0, DVec3::ZERO));
+    }
+
+    fn at(&mut self, node: u32, sum: impl FnOnce(u32) -> DVec3) -> DVec3 {
+        let known = &mut self.sums[node as usize];
+        if known.0 != self.question {
+            *known = (self.question, sum(node));
+        }
+        known.1
     }
 }
 

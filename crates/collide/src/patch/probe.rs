@@ -106,7 +106,7 @@ pub(super) fn moving(corners: [DVec3; 3], ways: [DVec3; 3]) -> [Moving; 3] {
 
 impl Probe {
     /// The box around all it may touch.
-    fn bounds(&self) -> Bounds {
+    pub fn bounds(&self) -> Bounds {
         match &self.hull {
             Hull::Capsule(capsule) => capsule.bounds().grown(self.margin),
             Hull::Below(..) => Bounds {
@@ -122,16 +122,20 @@ impl Probe {
 pub(super) struct Reaching<'a> {
     probe: &'a Probe,
     own: Bounds,
+    /// How much farther than its margin it looks, m.
+    room: f64,
     /// Of a capsule: one over the way from one end of its axis to the other, 1/m.
     inverse: DVec3,
 }
 
 impl<'a> Reaching<'a> {
-    pub fn new(probe: &'a Probe) -> Self {
+    /// One that looks `room` (m) farther than its margin.
+    pub fn new(probe: &'a Probe, room: f64) -> Self {
         Self {
             probe,
+            room,
             // What is no number may reach anything.
-            own: probe.bounds().certain(),
+            own: probe.bounds().grown(room).certain(),
             inverse: match &probe.hull {
                 Hull::Capsule(capsule) => (capsule.b - capsule.a).recip(),
                 _ => DVec3::ZERO,
@@ -156,13 +160,13 @@ impl Reach for Reaching<'_> {
             Hull::Below(point, normal) => {
                 let lowest = DVec3::select(normal.cmpge(DVec3::ZERO), other.low, other.high);
                 let height = (lowest - *point).dot(*normal);
-                height.is_nan() || height <= self.probe.margin
+                height.is_nan() || height <= self.probe.margin + self.room
             }
             // The box around a shaft that lies across the axes is nearly empty. So the axis is cut to what is between the sides of the other box,
             // grown by what it may reach and a hair for rounding, on one axis after the other: nothing may be left.
             Hull::Capsule(capsule) => {
-                let grown =
-                    other.grown((capsule.radius + self.probe.margin) * (1.0 + 1e-9) + 1e-12);
+                let reach = capsule.radius + self.probe.margin + self.room;
+                let grown = other.grown(reach * (1.0 + 1e-9) + 1e-12);
                 let one = (grown.low - capsule.a) * self.inverse;
                 let two = (grown.high - capsule.a) * self.inverse;
                 let (mut from, mut to) = (0.0_f64, 1.0_f64);

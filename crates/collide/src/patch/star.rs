@@ -1,5 +1,7 @@
 //! Which triangles are around a node, in a surface that is torn and cut.
 
+use super::GONE;
+
 /// So many triangles around a node have room beside each other; six or so are usual. With their number, half a line of the cache.
 const ROOM: usize = 7;
 
@@ -26,7 +28,8 @@ impl Stars {
             nodes: vec![Star::default(); nodes],
             more: Vec::new(),
         };
-        for (t, corners) in triangles.iter().enumerate() {
+        let there = |(_, corners): &(usize, &[u32; 3])| **corners != GONE;
+        for (t, corners) in triangles.iter().enumerate().filter(there) {
             for node in corners {
                 let star = &mut stars.nodes[*node as usize];
                 match star.triangles.get_mut(star.count as usize) {
@@ -55,6 +58,11 @@ impl Stars {
             }
         };
         near.iter().copied().chain(far.iter().map(|m| m.1))
+    }
+
+    /// How many nodes there is room for.
+    pub fn len(&self) -> usize {
+        self.nodes.len()
     }
 
     /// Makes room for so many nodes.

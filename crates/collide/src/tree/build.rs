@@ -37,7 +37,7 @@ impl Tree {
 
     /// Over triangles that have numbers already, ascending ones. If a node is nowhere there is a tree all the same, whose boxes around it hold everything. Empty if
     /// a corner does not exist.
-    pub(crate) fn over(
+    pub fn over(
         triangles: impl Iterator<Item = (u32, [u32; 3])> + Clone,
         positions: &[DVec3],
     ) -> (Self, Result<(), TreeError>) {

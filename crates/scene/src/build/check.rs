@@ -12,6 +12,9 @@ pub const MASSES: std::ops::RangeInclusive<f64> = 1e-9..=1e3;
 /// Smallest half extent of a body, m: the moments of inertia are its squares.
 pub const LEAST_EXTENT: f64 = 1e-6;
 
+/// No tissue is thicker than this to others, m.
+const MOST_THICKNESS: f64 = 0.05;
+
 /// Most friction: more is glue.
 const MOST_FRICTION: f64 = 100.0;
 
@@ -113,6 +116,20 @@ impl Checker<'_> {
             at,
             format!("friction of {sticking} and {sliding} is impossible"),
             "Give static and dynamic friction: 0 to 100, the second no greater than the first.",
+        ))
+    }
+
+    /// How thick a surface is to others.
+    pub fn thickness(&self, value: f64, at: &[Key]) -> Result<(), SceneError> {
+        if value > 0.0 && value <= MOST_THICKNESS {
+            return Ok(());
+        }
+        Err(self.error(
+            at,
+            format!(
+                "a contact thickness of {value:?} m is not above 0 and at most {MOST_THICKNESS}"
+            ),
+            "Give a part of the length of its edges, in m: a millimetre is 0.001.",
         ))
     }
 

@@ -41,14 +41,14 @@ pub struct Film {
     pub ground: Option<u32>,
     /// How often it may tear in a step.
     pub calls: u32,
+    /// Mean length of its edges as it was built, m.
+    pub edge: f64,
     /// The curve that is drawn on it.
     pub path: Option<Path>,
     /// Ends at rest of the edges that were open from the start, m.
     pub slits: Vec<[DVec3; 2]>,
     /// As the scene has it.
     pub(crate) whole: Membrane,
-    /// Place in the sheet of each triangle of the tissue.
-    pub(crate) places: Vec<u32>,
 }
 
 /// A curve that is drawn on a membrane where it lies at rest, along which it is to be torn.
@@ -174,6 +174,7 @@ impl Model {
             };
             let start = built.membrane.rest();
             let whole = built.membrane;
+            let edge = built.edge;
             let elements = whole.sheet().edge_count() + whole.bending_springs();
             let tissue = self.tissues.len();
             let matter = self.add(&spec.name, Box::new(whole.clone()), start);
@@ -182,13 +183,12 @@ impl Model {
                 matter,
                 ground,
                 calls: spec.tearing.map_or(1, |t| t.calls),
+                edge,
                 path,
                 slits: built.slits,
                 whole,
-                places: Vec::new(),
             };
-            let mut triangles = Vec::new();
-            list_triangles(film.whole.sheet(), &mut triangles, &mut film.places);
+            let triangles = numbered(film.whole.sheet()).map(|(_, t)| t).collect();
             self.tissues.push(Tissue {
                 name: spec.name.clone(),
                 matter,
@@ -197,6 +197,7 @@ impl Model {
                 source: spec.source.clone(),
                 bears: spec.bears,
                 friction: spec.friction,
+                contact_thickness: spec.contact_thickness,
                 first: 0,
                 centres: Vec::new(),
                 triangles,
@@ -204,9 +205,67 @@ impl Model {
                 elements,
                 texture: Vec::new(),
             });
+            self.expect_tools(&mut film);
             self.films.push(film);
         }
         Ok(())
+    }
+
+    /// What the files say of a membrane now.
+    pub(crate) fn film_spec(&self, film: usize) -> Option<&MembraneTissue> {
+        let item = items(self.plan(), |s| &s.file.membrane).nth(film)?;
+        Some(item.item)
+    }
+
+    /// A membrane with other numbers, whole and as it is now; the reason why not, if it can't be.
+    pub(crate) fn retune(&self, film: usize, spec: MembraneTissue) -> Result<Retuned, String> {
+        let item = items(self.plan(), |s| &s.file.membrane).nth(film);
+        let item = item.ok_or("there is no such membrane")?;
+        let built = build(self.plan(), &checker(&item), &spec, self.step).map_err(|e| e.problem)?;
+        let mut whole = built.membrane;
+        let before = &self.films[film];
+        whole.expect_tools(self.tool_stiffness(before, &whole));
+        let now = self.membrane(before.matter).unwrap_or(&before.whole);
+        let now = whole
+            .from_record(
+                now.record()
+                    .retuned(before.whole.material(), whole.material()),
+            )
+            .map_err(|e| e.to_string())?;
+        let step = [&whole, &now].map(|m| 0.9 * trocar_dynamics::Matter::stable_step(m));
+        let substeps = super::substeps(self.step, step[0].min(step[1]));
+        if substeps > super::MAX_SUBSTEPS {
+            return Err(format!("it would need {substeps} substeps in every step"));
+        }
+        Ok(Retuned {
+            film,
+            spec,
+            whole,
+            now,
+        })
+    }
+
+    /// Takes over a membrane with other numbers; which matter it is.
+    pub(crate) fn take_retuned(&mut self, new: Retuned) -> MatterId {
+        let film = &mut self.films[new.film];
+        film.calls = new.spec.tearing.map_or(1, |t| t.calls);
+        film.whole = new.whole;
+        let matter = film.matter;
+        self.matters[matter.index()] = Box::new(new.now);
+        let tissue = &mut self.tissues[film.tissue];
+        (tissue.bears, tissue.friction) = (new.spec.bears, new.spec.friction);
+        let lists = self.plan.sources.iter_mut().map(|s| &mut s.file.membrane);
+        if let Some(place) = lists.flatten().nth(new.film) {
+            *place = new.spec;
+        }
+        matter
+    }
+
+    /// Instruments push and hold a membrane: its substeps have to bear that.
+    fn expect_tools(&mut self, film: &mut Film) {
+        let stiffness = self.tool_stiffness(film, &film.whole);
+        film.whole.expect_tools(stiffness);
+        self.matters[film.matter.index()] = Box::new(film.whole.clone());
     }
 
     /// The node of a body of prescribed motion.
@@ -234,7 +293,7 @@ impl Model {
         let tissue = &mut self.tissues[film.tissue];
         let rest = film.whole.rest();
         let shown = std::mem::take(&mut tissue.triangles);
-        list_triangles(film.whole.sheet(), &mut tissue.triangles, &mut film.places);
+        list_triangles(film.whole.sheet(), &mut tissue.triangles);
         if shown != tissue.triangles || self.start[m].position != rest.position {
             // Never the same number for another surface: whoever looks on compares numbers.
             tissue.edits += 1;
@@ -244,14 +303,18 @@ impl Model {
     }
 }
 
-/// The triangles of a sheet, and the place of each.
-pub(crate) fn list_triangles(sheet: &Sheet, triangles: &mut Vec<[u32; 3]>, places: &mut Vec<u32>) {
+/// The corners of a sheet's triangles.
+pub(crate) fn list_triangles(sheet: &Sheet, triangles: &mut Vec<[u32; 3]>) {
     triangles.clear();
-    places.clear();
-    for triangle in sheet.triangles() {
-        triangles.push(sheet.corners(triangle).map(|n| n.slot() as u32));
-        places.push(triangle.slot() as u32);
-    }
+    triangles.extend(numbered(sheet).map(|(_, corners)| corners));
+}
+
+/// The triangles of a sheet, by number, and their corners.
+pub(crate) fn numbered(sheet: &Sheet) -> impl Iterator<Item = (u32, [u32; 3])> {
+    let corners = |t| sheet.corners(t).map(|n| n.slot() as u32);
+    sheet
+        .triangles()
+        .map(move |t| (t.slot() as u32, corners(t)))
 }
 
 fn checker<'a>(item: &Item<'a, MembraneTissue>) -> Checker<'a> {
@@ -262,8 +325,19 @@ fn checker<'a>(item: &Item<'a, MembraneTissue>) -> Checker<'a> {
     }
 }
 
+/// A membrane with other numbers.
+pub(crate) struct Retuned {
+    /// Which one.
+    pub film: usize,
+    spec: MembraneTissue,
+    /// As the scene has it.
+    pub whole: Membrane,
+    now: Membrane,
+}
+
 struct Built {
     membrane: Membrane,
+    edge: f64,
     slits: Vec<[DVec3; 2]>,
 }
 
@@ -288,6 +362,9 @@ fn build(
     }
     if let Some(friction) = spec.friction {
         check.friction(friction, &["friction".into()])?;
+    }
+    if let Some(thickness) = spec.contact_thickness {
+        check.thickness(thickness, &["contact_thickness".into()])?;
     }
     let (mut surface, shape) = surface(scene, check, spec)?;
     check.points(&[spec.position], "position")?;
@@ -343,7 +420,11 @@ fn build(
     for n in loose {
         membrane.set_attachment(membrane.sheet().node_at(n), 0.0);
     }
-    Ok(Built { membrane, slits })
+    Ok(Built {
+        membrane,
+        edge,
+        slits,
+    })
 }
 
 /// Its surface in its own frame, and the key that says what it is.

@@ -20,13 +20,13 @@ mod tissue;
 
 use crate::{
     Bundle,
-    file::{Camera, Look, SolverName, TurningName, World},
+    file::{Camera, InstrumentKind, Look, SolverName, TurningName, World},
     load::{Key, Scene, SceneError, Source},
     simulation::MAX_ITERATIONS,
 };
 use glam::{DQuat, DVec3};
 use std::collections::BTreeMap;
-use trocar_collide::rigid::Shape;
+use trocar_collide::{Patch, rigid::Shape, tree::TreeError};
 use trocar_dynamics::{
     Anchor, Joint, Kinematic, Local, Matter, MatterId, Method, Nodes, Tie, Turning,
 };
@@ -36,6 +36,8 @@ use trocar_soft::{Global, Hyper, Net, NodeFlags, StepBounds};
 use trocar_tools::{Endoscope, EndoscopeHandle, Grasper, Handle};
 
 pub(crate) use elements::timed_pushes;
+pub(crate) use instruments::timed_course;
+pub(crate) use membrane::Retuned;
 pub use membrane::{Curve, Film, Path};
 pub(crate) use remake::{Original, Wish};
 
@@ -62,6 +64,8 @@ pub struct Tissue {
     pub bears: f64,
     /// Static and dynamic coefficient of friction; none if it does not say.
     pub friction: Option<[f64; 2]>,
+    /// How thick it is to itself and to others, m; none if it passes through them.
+    pub contact_thickness: Option<f64>,
     /// Index of its first surface node; central nodes come before.
     pub first: u32,
     /// Place of each central node of the file among the nodes; empty if it is the same.
@@ -83,12 +87,18 @@ pub struct Tool {
     pub name: String,
     /// Its matter.
     pub matter: MatterId,
+    /// What it does.
+    pub kind: InstrumentKind,
     /// Its build.
     pub grasper: Grasper,
     /// Where the hand holds it at the start.
     pub start: Handle,
     /// Static and dynamic coefficient of friction.
     pub friction: [f64; 2],
+    /// How firmly it pushes or holds membranes, N/m; none if as they are themselves.
+    pub stiffness: Option<f64>,
+    /// Depth (m) from which membranes stick to it, and the force (N) that tears them off; none if they stick by friction.
+    pub stick: Option<[f64; 2]>,
 }
 
 /// Where a drive is to be, and when.
@@ -347,7 +357,10 @@ impl Model {
                 bundle: Bundle::default(),
                 sources: scene.sources.clone(),
                 // Tissues of meshes are made anew from them; nothing else is.
-                meshes: if scene.sources.iter().any(|s| !s.file.surface.is_empty()) {
+                meshes: if scene.sources.iter().any(|s| {
+                    let films = &s.file.membrane;
+                    !s.file.surface.is_empty() || films.iter().any(|m| m.mesh.is_some())
+                }) {
                     scene.meshes.clone()
                 } else {
                     Vec::new()
@@ -450,6 +463,7 @@ impl Model {
             nets.push(draft.net(matter, &drafts)?);
         }
         self.hypers = drafts.hypers;
+        let tied = drafts.tied;
         for (draft, net) in drafts.list.into_iter().zip(nets) {
             let start = net.rest().clone();
             let (triangles, elements) = (net.triangles().to_vec(), net.element_count());
@@ -462,6 +476,7 @@ impl Model {
                 source: draft.source,
                 bears: draft.bears,
                 friction: draft.friction,
+                contact_thickness: draft.contact_thickness,
                 first: draft.parts.frames.len() as u32,
                 triangles,
                 edits: 0,
@@ -473,19 +488,33 @@ impl Model {
         for (check, body, matter, node) in &drafts.held {
             self.hold(check, body, (*matter, *node))?;
         }
+        for pair in tied {
+            let [leads, follows] = [pair.master, pair.slave].map(|end| self.node_anchor(end));
+            self.ties.push(Tie::point(leads, follows));
+        }
         Ok(())
     }
 
     /// Triangles of a tissue that instruments and bodies touch: those without a node that they pass through.
-    pub(crate) fn touchable(&self, tissue: &Tissue) -> Vec<[u32; 3]> {
+    pub(crate) fn touchable(&self, tissue: &Tissue) -> impl Iterator<Item = [u32; 3]> {
         let net = self.net(tissue.matter);
-        let passes =
-            |n: &u32| net.is_some_and(|net| net.flags(*n as usize).has(NodeFlags::NOT_INTERACTIVE));
-        let triangles = tissue.triangles.iter();
-        triangles
-            .filter(|t| !t.iter().any(passes))
-            .copied()
-            .collect()
+        let passes = move |n: &u32| {
+            net.is_some_and(|net| net.flags(*n as usize).has(NodeFlags::NOT_INTERACTIVE))
+        };
+        let triangles = tissue.triangles.iter().copied();
+        triangles.filter(move |t| !t.iter().any(passes))
+    }
+
+    /// The surface of a tissue, as instruments and bodies meet it. Triangles of membranes have the numbers that their sheets give them, which last
+    /// through tears.
+    pub(crate) fn patch(&self, matter: MatterId) -> Result<Patch, TreeError> {
+        let nodes = self.matters[matter.index()].masses().len();
+        if let Some(membrane) = self.membrane(matter) {
+            return Patch::over(membrane::numbered(membrane.sheet()), nodes);
+        }
+        let tissue = self.tissues.iter().find(|t| t.matter == matter);
+        let triangles = tissue.into_iter().flat_map(|t| self.touchable(t));
+        Patch::new(triangles.collect(), nodes)
     }
 
     /// The net of a matter, if it is one.

@@ -73,6 +73,10 @@ pub struct MembraneTissue {
     /// instruments slip, bodies rub at 0.4 and 0.3.
     #[serde(default)]
     pub friction: Option<[f64; 2]>,
+    /// How thick it is to itself and to other tissues with a thickness, m, > 0: parts that share no corner stay this far apart (of two tissues, the
+    /// mean). Less than an edge of its triangles. Left out: it passes through itself and other tissues.
+    #[serde(default)]
+    pub contact_thickness: Option<f64>,
     /// Force at which a grasped point slips out of the jaws, N, above 0, at most 1000. Default: 1000, none does.
     #[serde(default = "bears")]
     pub bears: f64,

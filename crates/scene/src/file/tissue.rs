@@ -219,6 +219,10 @@ pub struct MaterialSpec {
     /// bodies, and instruments slip on it.
     #[serde(default)]
     pub friction: Option<[f64; 2]>,
+    /// How thick it is to itself and to other tissues with a thickness, m, > 0: parts that share no corner stay this far apart (of two tissues, the
+    /// mean). Less than an edge of its triangles. Left out: it passes through itself and other tissues.
+    #[serde(default)]
+    pub contact_thickness: Option<f64>,
     /// By which scheme it moves. Default: mesd.
     #[serde(default)]
     pub integrator: IntegratorName,
@@ -292,7 +296,7 @@ pub struct Ball {
     pub radius: f64,
 }
 
-/// Nodes of something; give a tissue with one of `ring`, `nodes`, or a body.
+/// Nodes of something; give a tissue with one of `ring`, `nodes`, `centres`, or a body.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Ring {
@@ -305,13 +309,16 @@ pub struct Ring {
     /// These surface nodes, counted from 0.
     #[serde(default)]
     pub nodes: Option<Vec<u32>>,
+    /// These central nodes, counted from 0.
+    #[serde(default)]
+    pub centres: Option<Vec<u32>>,
     /// A body that leads: the slaves are tied to it where they are.
     #[serde(default)]
     pub body: Option<String>,
 }
 
 /// Nodes of two tissues that move as one (hyper nodes), or nodes that a body holds. Slaves are moved onto their masters when the
-/// scene is built.
+/// scene is built. Central nodes that follow go where their masters go and turn as they like.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Couple {
@@ -319,7 +326,7 @@ pub struct Couple {
     pub master: Ring,
     /// The nodes that follow; as many. Rings are paired so that they fit best, nodes in the order given.
     pub slave: Ring,
-    /// How much of the slave's force the master takes, 0 to 1. Default: 1; less loses momentum. A body takes all.
+    /// How much of the slave's force the master takes, 0 to 1. Default: 1; less loses momentum. A body takes all, and a central node gives all.
     #[serde(default = "one")]
     pub force_factor: f64,
 }

@@ -75,9 +75,10 @@ export function SearchPanel({ search }: { search: Search }) {
     <Pairs
       rows={[
         ["Hulls that may touch", String(search.probes)],
-        ["Boxes over triangles", String(search.boxes)],
+        ["Boxes over triangles", `${search.boxes} in ${search.levels} levels`],
         ["Hull and triangle", `${search.pairs} pairs`],
         ["Bodies", `${search.bodyPairs} pairs`],
+        ["Tissue and tissue", `${search.foldPairs} pairs, ${search.folds} near`],
         ["Contacts", String(search.contacts)],
       ]}
     />

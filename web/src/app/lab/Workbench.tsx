@@ -33,6 +33,7 @@ export function Workbench({ operation }: { operation: string }) {
   const { theatre, hello, status, parameters } = stage;
   const [, navigate] = useLocation();
   const [views, setViews] = useState<Views>(NO_VIEWS);
+  const [level, setLevel] = useState(0);
   const [tool, setTool] = useState<"operate" | "pull">("operate");
   const [speed, setSpeed] = useState<Speed>("1");
   const [camera, setCamera] = useState<Camera>("endoscope");
@@ -52,6 +53,7 @@ export function Workbench({ operation }: { operation: string }) {
       theatre?.watch(views);
     }
   }, [theatre, views, hello]);
+  useEffect(() => theatre?.lookAtLevel(level), [theatre, level]);
   useEffect(() => {
     if (hello && !hasTools) {
       setTool("pull");
@@ -154,6 +156,17 @@ export function Workbench({ operation }: { operation: string }) {
         )}
         <Fold title="Debug views">
           <ViewSwitches views={views} onChange={setViews} />
+          {views.boxes && status?.search && status.search.levels > 1 && (
+            <Segmented<string>
+              label="Level of boxes, from fine to coarse"
+              options={Array.from({ length: status.search.levels }, (_, k) => ({
+                value: `${k}`,
+                label: `${k + 1}`,
+              }))}
+              value={`${Math.min(level, status.search.levels - 1)}`}
+              onChange={(wanted) => setLevel(Number(wanted))}
+            />
+          )}
         </Fold>
         <Fold title="Parameters">
           <Parameters

@@ -1,0 +1,273 @@
+//! Which triangles a probe may touch: looked for in the tree seldom, with some room, and judged by where they are every time (W39, W57).
+
+use super::{
+    Patch, Probe, grow, make_room,
+    probe::{Capsule, Hull, Reaching},
+};
+use glam::DVec3;
+use trocar_math::Bounds;
+
+/// A look is given room for about so many questions. It lasts shorter where that would be more than the probe's own reach: what lies in the room
+/// is judged every time.
+const LASTING: f64 = 8.0;
+
+/// What looks in the tree found, by probe.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Looks {
+    list: Vec<Look>,
+    /// Triangles and their corners, of one probe after the other, each in ascending order.
+    found: Vec<(u32, [u32; 3])>,
+    before: Vec<(u32, [u32; 3])>,
+    /// How far any node may have moved since the beginning, m.
+    travel: f64,
+    count: u64,
+}
+
+impl Looks {
+    /// Has all look again.
+    pub fn forget(&mut self) {
+        self.list.clear();
+        self.found.clear();
+    }
+}
+
+/// The last look of a probe.
+#[derive(Clone, Copy, Debug)]
+struct Look {
+    /// What it looked for.
+    sought: Sought,
+    /// The surface's travel then, m.
+    travel: f64,
+    /// What is found holds until probe and surface have moved this far together, m.
+    room: f64,
+    /// How often it was asked since.
+    asked: u32,
+    /// Where its triangles end.
+    end: usize,
+}
+
+impl Look {
+    const NONE: Self = Self {
+        sought: Sought::Nothing,
+        travel: 0.0,
+        room: 0.0,
+        asked: 0,
+        end: 0,
+    };
+
+    /// How much of the room is used, m; infinite, or no number, if the look is of no use.
+    fn used(&self, probe: &Probe, travel: f64) -> f64 {
+        (self.sought.outgrown(probe) + (travel - self.travel)) * (1.0 + 1e-9)
+    }
+}
+
+/// Where a probe was when it looked, and how far it reached, m.
+#[derive(Clone, Copy, Debug)]
+enum Sought {
+    Nothing,
+    Near(Capsule, f64),
+    Below(DVec3, DVec3, f64),
+    Within(Bounds),
+}
+
+impl Sought {
+    fn of(probe: &Probe) -> Self {
+        match &probe.hull {
+            Hull::Capsule(capsule) => Self::Near(*capsule, capsule.radius + probe.margin),
+            Hull::Below(point, normal) => Self::Below(*point, *normal, probe.margin),
+            Hull::Convex(_) => Self::Within(probe.bounds()),
+        }
+    }
+
+    /// How far a probe reaches beyond, m.
+    fn outgrown(&self, probe: &Probe) -> f64 {
+        match (self, Self::of(probe)) {
+            (Self::Near(old, reach), Self::Near(new, now)) => {
+                let moved = old.a.distance(new.a).max(old.b.distance(new.b));
+                moved + (now - reach).max(0.0)
+            }
+            (Self::Below(from, up, reach), Self::Below(to, normal, now)) if *up == normal => {
+                ((to - *from).dot(normal) + now - reach).max(0.0)
+            }
+            (Self::Within(old), Self::Within(new)) => {
+                let out = (old.low - new.low).max(new.high - old.high);
+                out.max_element().max(0.0)
+            }
+            _ => f64::INFINITY,
+        }
+    }
+
+    /// How much room a look is worth if a question uses `rate` (m) of it: never so little that what hardly moves looks often, and none if it
+    /// would not last for two.
+    fn room(&self, probe: &Probe, rate: f64) -> f64 {
+        let most = match self {
+            Self::Nothing => 0.0,
+            Self::Near(_, reach) => *reach,
+            Self::Below(..) | Self::Within(_) => probe.margin,
+        };
+        if 2.0 * rate <= most {
+            (LASTING * rate).clamp(0.125 * most, most)
+        } else {
+            0.0
+        }
+    }
+}
+
+impl Patch {
+    /// Once a step: which triangles may be touched within the margins of the probes. No node has moved farther than `moved` (m) since the last
+    /// time; infinite if that is not known. Returns the number of pairs.
+    ///
+    /// The tree is asked only when a probe and the surface have used up the room of the last look; what is near does not depend on when that was.
+    pub fn gather(&mut self, probes: &[Probe], positions: &[DVec3], moved: f64) -> usize {
+        self.gather_some(probes, |_| true, positions, moved)
+    }
+
+    /// [`gather`](Self::gather) for those probes only that somebody `wants`; others touch nothing.
+    pub fn gather_some(
+        &mut self,
+        probes: &[Probe],
+        wants: impl Fn(usize) -> bool,
+        positions: &[DVec3],
+        moved: f64,
+    ) -> usize {
+        self.near.clear();
+        self.near_corners.clear();
+        self.broken = None;
+        match &mut self.tree {
+            Some(tree) if moved.is_finite() => {
+                tree.moved(moved);
+                self.looks.travel += moved.max(0.0);
+            }
+            Some(tree) => {
+                // A node that is nowhere is named below, if anything could touch it.
+                if tree.refit(positions).is_err() && positions.len() < tree.node_count() {
+                    self.broken = Some(0);
+                }
+                self.looks.forget();
+            }
+            None => {
+                self.tree = Some(grow(&self.triangles, positions));
+                self.looks.forget();
+            }
+        }
+        self.look(probes, &wants, positions);
+        let Self {
+            looks,
+            broken,
+            near,
+            near_corners,
+            ..
+        } = self;
+        let place = |n: u32| positions.get(n as usize).copied().unwrap_or(DVec3::NAN);
+        let mut start = 0;
+        for (c, (probe, look)) in probes.iter().zip(&looks.list).enumerate() {
+            let reaching = Reaching::new(probe, 0.0);
+            for (t, corners) in &looks.found[start..look.end] {
+                match around(corners.map(place)) {
+                    Some(bounds) if reaching.may_touch(&bounds) => {
+                        near.push((c as u32, *t));
+                        near_corners.push(*corners);
+                    }
+                    Some(_) => {}
+                    None => *broken = Some(broken.map_or(*t, |b| b.min(*t))),
+                }
+            }
+            start = look.end;
+        }
+        let pairs = self.near.len();
+        make_room(&mut self.near, pairs);
+        make_room(&mut self.near_corners, pairs);
+        make_room(&mut self.sides, pairs);
+        make_room(&mut self.sides_before, pairs);
+        make_room(&mut self.seen, pairs);
+        pairs
+    }
+
+    /// How often a probe looked into the tree so far.
+    pub fn looks(&self) -> u64 {
+        self.looks.count
+    }
+
+    /// Has those probes look that have to.
+    fn look(&mut self, probes: &[Probe], wants: &impl Fn(usize) -> bool, positions: &[DVec3]) {
+        let Self {
+            looks,
+            tree: Some(tree),
+            triangles,
+            ..
+        } = self
+        else {
+            return;
+        };
+        if looks.list.len() != probes.len() {
+            looks.forget();
+            looks.list.resize(probes.len(), Look::NONE);
+        }
+        let travel = looks.travel;
+        let mut all = true;
+        for (c, (look, probe)) in looks.list.iter_mut().zip(probes).enumerate() {
+            look.asked += 1;
+            all &= match wants(c) {
+                true => look.used(probe, travel) <= look.room,
+                false => matches!(look.sought, Sought::Nothing),
+            };
+        }
+        if all {
+            return;
+        }
+        std::mem::swap(&mut looks.found, &mut looks.before);
+        looks.found.clear();
+        let place = |n: u32| positions.get(n as usize).copied().unwrap_or(DVec3::NAN);
+        let mut from = 0;
+        for (c, (look, probe)) in looks.list.iter_mut().zip(probes).enumerate() {
+            let old = from..look.end;
+            from = look.end;
+            if !wants(c) {
+                *look = Look {
+                    end: looks.found.len(),
+                    ..Look::NONE
+                };
+                continue;
+            }
+            let used = look.used(probe, travel);
+            if used <= look.room {
+                looks.found.extend_from_slice(&looks.before[old]);
+                look.end = looks.found.len();
+                continue;
+            }
+            looks.count += 1;
+            let sought = Sought::of(probe);
+            let room = sought.room(probe, used / f64::from(look.asked.max(1)));
+            let reaching = Reaching::new(probe, room);
+            let start = looks.found.len();
+            tree.reached(&reaching, positions, |t| {
+                let corners = triangles[t as usize];
+                let bounds = around(corners.map(place));
+                if bounds.is_none_or(|bounds| reaching.may_touch(&bounds)) {
+                    looks.found.push((t, corners));
+                }
+            });
+            looks.found[start..].sort_unstable();
+            *look = Look {
+                sought,
+                travel,
+                room,
+                asked: 0,
+                end: looks.found.len(),
+            };
+        }
+        let count = looks.found.len();
+        make_room(&mut looks.found, count);
+        make_room(&mut looks.before, count);
+    }
+}
+
+/// The box around a triangle; none if a corner is no number.
+#[inline]
+fn around([p, q, r]: [DVec3; 3]) -> Option<Bounds> {
+    let finite = p.is_finite() && q.is_finite() && r.is_finite();
+    finite.then(|| Bounds {
+        low: p.min(q).min(r),
+        high: p.max(q).max(r),
+    })
+}

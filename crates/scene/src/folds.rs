@@ -1,0 +1,411 @@
+//! Tissues that touch themselves and each other (K106, W57): surfaces with a thickness stay apart.
+//!
+//! All tissues of a group that have a thickness are one surface to [`Folds`], so that it makes no difference whether a sheet lies on itself or on
+//! another. Each has numbers of its own in it, with room to grow: a tear changes what it tears, and nothing else is counted anew until
+//! a tissue has outgrown its room.
+
+use crate::build::{Model, membrane::numbered};
+use glam::DVec3;
+use serde::{Deserialize, Serialize};
+use trocar_collide::{
+    fold::{Feature, Fold, Folds, Spot},
+    torn::{self, Share, Torn},
+    tree::{Change, Side, Tree},
+};
+use trocar_dynamics::{Anchor, Contact, Crew, Local, MatterId, Nodes};
+use trocar_math::Alone;
+use trocar_soft::membrane::Membrane;
+
+/// Least number of places for the nodes, and for the triangles, of a tissue.
+const LEAST_PLACES: usize = 64;
+
+/// A look is given room for about so many substeps.
+const LASTING: f64 = 16.0;
+
+/// Share of an overlap that is undone in one substep.
+const RECOVERY: f64 = 0.05;
+
+/// How far surfaces yield at a point, m/N: a tenth of a millimetre under a fifth of a newton.
+const GIVE: f64 = 5e-4;
+
+/// What was nearer than this part of the thickness at rest stays free: edges of a cut, and what is tied together.
+const LEAST_APART: f64 = 0.25;
+
+/// What is farther away than this part of the thickness more, and does not come nearer, is let be.
+const WATCH: f64 = 0.25;
+
+/// In place of a probe in the name of a contact: none. What follows is the contact's own number.
+pub const NO_PROBE: u32 = u32::MAX;
+
+/// A tissue with a thickness.
+#[derive(Clone, Copy, Debug)]
+struct Member {
+    matter: MatterId,
+    share: Share,
+    thickness: f64,
+}
+
+/// The tissues of a group that touch themselves and each other.
+pub struct Folding {
+    members: Vec<Member>,
+    tree: Tree,
+    folds: Folds,
+    /// Of all members, by number, m.
+    positions: Vec<DVec3>,
+    /// Where they were at the last look.
+    looked: Vec<DVec3>,
+    /// How far that reached, m; none yet if it is negative.
+    reach: f64,
+    /// The greatest thickness, m, and the mean length of edges.
+    thickness: f64,
+    spacing: f64,
+    changes: Vec<Change>,
+}
+
+/// What is remembered of a contact.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FoldRecord {
+    id: u64,
+    a: [u32; 2],
+    b: [u32; 3],
+    triangles: [u32; 2],
+    weights: [[f64; 3]; 2],
+    normal: DVec3,
+    distance: f64,
+    side: i8,
+}
+
+impl FoldRecord {
+    fn of(fold: &Fold) -> Self {
+        Self {
+            id: fold.id,
+            a: fold.feature.a,
+            b: fold.feature.b,
+            triangles: fold.spots.map(|s| s.triangle),
+            weights: fold.spots.map(|s| s.weights),
+            normal: fold.normal,
+            distance: fold.distance,
+            side: fold.side,
+        }
+    }
+
+    fn fold(&self) -> Fold {
+        let spot = |k: usize| Spot {
+            triangle: self.triangles[k],
+            weights: self.weights[k],
+        };
+        Fold {
+            id: self.id,
+            feature: Feature {
+                a: self.a,
+                b: self.b,
+            },
+            spots: [spot(0), spot(1)],
+            normal: self.normal,
+            distance: self.distance,
+            side: self.side,
+        }
+    }
+
+    /// False if it can't be one; `next` is the number of the next.
+    fn is_sound(&self, next: u64) -> bool {
+        let weights = self.weights.as_flattened().iter();
+        self.id < next
+            && weights.copied().all(f64::is_finite)
+            && self.normal.is_finite()
+            && self.distance.is_finite()
+            && matches!(self.side, -1..=1)
+    }
+}
+
+/// True if a snapshot may hold this.
+pub fn are_folds((list, next): &(Vec<FoldRecord>, u64)) -> bool {
+    list.iter().all(|f| f.is_sound(*next)) && list.is_sorted_by(|f, g| (f.a, f.b) < (g.a, g.b))
+}
+
+/// A contact of two surfaces, and its own number.
+pub struct Folded {
+    /// How it is solved; without impulses yet.
+    pub contact: Contact,
+    /// Its name, for as long as it lasts.
+    pub key: crate::probes::Key,
+    /// The corners that bear it on either side, and their weights.
+    pub bears: [([u32; 3], [f64; 3]); 2],
+}
+
+impl Folding {
+    /// Of those tissues `within` a group that have a thickness; none if there are none.
+    pub fn new(model: &Model, within: impl Fn(MatterId) -> bool) -> Option<Self> {
+        let thick = |t: &&crate::build::Tissue| within(t.matter) && t.contact_thickness.is_some();
+        let members: Vec<Member> = model
+            .tissues
+            .iter()
+            .filter(thick)
+            .map(|t| Member {
+                matter: t.matter,
+                share: Share::WHOLE,
+                thickness: t.contact_thickness.unwrap_or_default(),
+            })
+            .collect();
+        if members.is_empty() {
+            return None;
+        }
+        let mut folding = Self {
+            thickness: members.iter().map(|m| m.thickness).fold(0.0, f64::max),
+            members,
+            tree: Tree::default(),
+            folds: Folds::default(),
+            positions: Vec::new(),
+            looked: Vec::new(),
+            reach: -1.0,
+            spacing: 0.0,
+            changes: Vec::new(),
+        };
+        folding.number(model);
+        folding.spacing = folding.mean_edge();
+        Some(folding)
+    }
+
+    /// Gives all nodes and triangles their numbers, and makes the tree. The numbers depend on how many there are, not on how that came about.
+    fn number(&mut self, model: &Model) {
+        let (mut node, mut triangle) = (0, 0);
+        let mut list = Vec::new();
+        self.positions.clear();
+        for member in &mut self.members {
+            let m = member.matter;
+            let places = |count: usize| count.next_power_of_two().max(LEAST_PLACES) as u32;
+            let start = &model.start[m.index()].position;
+            let own: Vec<(u32, [u32; 3])> = match model.membrane(m) {
+                Some(membrane) => numbered(membrane.sheet()).collect(),
+                None => {
+                    let tissue = model.tissues.iter().find(|t| t.matter == m);
+                    let all = tissue.into_iter().flat_map(|t| model.touchable(t));
+                    (0..).zip(all).collect()
+                }
+            };
+            let slots = own.last().map_or(0, |t| t.0 as usize + 1);
+            let share = Share {
+                nodes: [node, node + places(start.len())],
+                triangles: [triangle, triangle + places(slots)],
+            };
+            list.extend(own.iter().map(|(t, c)| (t + triangle, c.map(|n| n + node))));
+            [node, triangle] = [share.nodes[1], share.triangles[1]];
+            member.share = share;
+            self.positions.extend_from_slice(start);
+            self.positions.resize(node as usize, DVec3::ZERO);
+        }
+        // Nodes that are nowhere are found out by whoever moves them.
+        self.tree = Tree::over(list.iter().copied(), &self.positions).0;
+        self.looked.clear();
+        self.reach = -1.0;
+    }
+
+    fn mean_edge(&self) -> f64 {
+        let last = self.members.last().map_or(0, |m| m.share.triangles[1]);
+        let (mut sum, mut count) = (0.0, 0);
+        for t in (0..last).filter_map(|t| self.tree.triangle(t)) {
+            let [a, b, c] = t.map(|n| self.positions[n as usize]);
+            sum += a.distance(b) + b.distance(c) + c.distance(a);
+            count += 3;
+        }
+        sum / f64::from(count.max(1))
+    }
+
+    /// How many pairs of triangles are looked at, and how many contacts there are.
+    pub fn counts(&self) -> [usize; 2] {
+        [self.folds.pairs(), self.folds.folds().len()]
+    }
+
+    /// What goes on from step to step.
+    pub fn memory(&self) -> (Vec<FoldRecord>, u64) {
+        let (folds, next) = self.folds.memory();
+        (folds.iter().map(FoldRecord::of).collect(), next)
+    }
+
+    /// Takes that up.
+    pub fn remember(&mut self, (records, next): &(Vec<FoldRecord>, u64)) {
+        let folds: Vec<Fold> = records.iter().map(FoldRecord::fold).collect();
+        self.folds.remember(&folds, *next);
+    }
+
+    /// Forgets what came from which side: something was put elsewhere.
+    pub fn forget(&mut self) {
+        let (_, next) = self.folds.memory();
+        self.folds.remember(&[], next);
+    }
+
+    /// Shows all that goes on from step to step as numbers.
+    pub fn see(&self, mut see: impl FnMut(u64)) {
+        let (folds, next) = self.folds.memory();
+        see(next);
+        for fold in folds {
+            see(fold.id);
+            let nodes = fold.feature.a.iter().chain(&fold.feature.b);
+            nodes.for_each(|n| see(u64::from(*n)));
+            see(fold.side as u64);
+            fold.normal.to_array().iter().for_each(|x| see(x.to_bits()));
+        }
+    }
+
+    /// Goes along with the last tear or cut of a membrane, of which `torn` has been read: at a cost that depends on what changed, unless it has outgrown its
+    /// room.
+    pub fn follow(
+        &mut self,
+        model: &Model,
+        (matter, membrane): (MatterId, &Membrane),
+        torn: &Torn,
+        positions: &[DVec3],
+    ) {
+        let Some(k) = self.members.iter().position(|m| m.matter == matter) else {
+            return;
+        };
+        let sheet = membrane.sheet();
+        let Share { nodes, triangles } = self.members[k].share;
+        let fits = sheet.node_slots() <= (nodes[1] - nodes[0]) as usize
+            && sheet.triangle_slots() <= (triangles[1] - triangles[0]) as usize;
+        if !fits {
+            let before: Vec<Share> = self.members.iter().map(|m| m.share).collect();
+            self.number(model);
+            let after: Vec<Share> = self.members.iter().map(|m| m.share).collect();
+            let moved = |n: u32, of: fn(&Share) -> [u32; 2]| {
+                let place = before.iter().position(|s| n < of(s)[1]).unwrap_or(0);
+                n - of(&before[place])[0] + of(&after[place])[0]
+            };
+            self.folds
+                .renumber(|n| moved(n, |s| s.nodes), |t| moved(t, |s| s.triangles));
+        }
+        let share = self.members[k].share;
+        torn::follow_folds(&mut self.folds, (membrane.event(), sheet), share, |_| {});
+        if fits {
+            let first = share.nodes[0] as usize;
+            self.positions[first..first + positions.len()].copy_from_slice(positions);
+            torn.changes_within(share, &mut self.changes);
+            let edited = self.tree.edit(&self.changes, &self.positions);
+            if edited.is_err() {
+                self.number(model);
+            }
+        }
+        self.reach = -1.0;
+    }
+
+    /// Finds what touches in a substep of `h` seconds.
+    pub fn find<'n>(
+        &mut self,
+        model: &Model,
+        share: impl Fn(MatterId) -> &'n Nodes,
+        h: f64,
+        crew: Option<&Crew>,
+    ) {
+        let mut fastest = 0.0_f64;
+        for member in &self.members {
+            let (nodes, from) = (share(member.matter), member.share.nodes[0] as usize);
+            self.positions[from..from + nodes.len()].copy_from_slice(&nodes.position);
+            let masses = model.matters[member.matter.index()].masses();
+            let speeds = (0..nodes.len()).map(|i| masses.node_velocity(nodes, i).length_squared());
+            fastest = speeds.fold(fastest, f64::max);
+        }
+        // Two points come together at twice the speed. What goes farther than an edge in a substep is lost to everybody.
+        let way = (2.0 * fastest.sqrt() * h).min(self.spacing);
+        let range = self.thickness * (1.0 + WATCH) + way;
+        if 2.0 * self.moved() + range > self.reach {
+            // To look at what is farther than some edges away costs more than to look again.
+            let room = (LASTING * way).clamp(self.thickness, self.spacing.max(self.thickness));
+            self.reach = range + room;
+            // A node that is nowhere touches nothing, and hides no other.
+            let _ = match crew {
+                Some(crew) => self.tree.refit_by(&self.positions, crew),
+                None => self.tree.refit(&self.positions),
+            };
+            let surface = Side {
+                tree: &self.tree,
+                positions: &self.positions,
+            };
+            match crew {
+                Some(crew) => self.folds.look_by(surface, self.reach, crew),
+                None => self.folds.look_by(surface, self.reach, &Alone),
+            };
+            self.looked.clone_from(&self.positions);
+        }
+        let surface = Side {
+            tree: &self.tree,
+            positions: &self.positions,
+        };
+        self.folds.find(surface, range);
+    }
+
+    /// How far any node has moved since the last look, m.
+    fn moved(&self) -> f64 {
+        if self.looked.len() != self.positions.len() {
+            return f64::INFINITY;
+        }
+        let ways = self.looked.iter().zip(&self.positions);
+        let squares = ways.map(|(a, b)| a.distance_squared(*b));
+        squares.fold(0.0, f64::max).sqrt()
+    }
+
+    /// The contacts that were found last, ready to be solved in a substep of `h` seconds; `recovery` (m/s) is the greatest speed at which any overlap
+    /// is undone.
+    pub fn contacts<'s, 'n: 's>(
+        &'s self,
+        model: &'s Model,
+        share: impl Fn(MatterId) -> &'n Nodes + 's,
+        h: f64,
+        recovery: f64,
+    ) -> impl Iterator<Item = Folded> + 's {
+        self.folds.folds().iter().filter_map(move |fold| {
+            let [to, from] = [self.bearer(&fold.spots[0])?, self.bearer(&fold.spots[1])?];
+            let [b, a] = [&self.members[to.0], &self.members[from.0]];
+            let thickness = 0.5 * (a.thickness + b.thickness);
+            let sum = |list: &[DVec3], (_, nodes, weights): &(usize, [u32; 3], [f64; 3])| {
+                let corners = nodes.iter().zip(weights);
+                corners.fold(DVec3::ZERO, |sum, (n, w)| sum + list[*n as usize] * *w)
+            };
+            let rest = |m: &Member, on| sum(&model.start[m.matter.index()].position, on);
+            // What is nearer at rest has a right to be.
+            let distance = thickness.min(rest(a, &from).distance(rest(b, &to)));
+            if distance < LEAST_APART * thickness || fold.normal == DVec3::ZERO {
+                return None;
+            }
+            let speed = |m: &Member, on| sum(&share(m.matter).velocity, on);
+            let closing = fold.normal.dot(speed(a, &from) - speed(b, &to)) * h;
+            let gap = fold.distance - distance;
+            if gap > WATCH * thickness + 2.0 * closing.max(0.0) {
+                return None;
+            }
+            let on = |m: &Member, (_, nodes, weights): (usize, [u32; 3], [f64; 3])| Anchor {
+                matter: m.matter,
+                at: Local::Triangle(nodes, weights),
+            };
+            Some(Folded {
+                contact: Contact {
+                    a: on(a, from),
+                    b: on(b, to),
+                    normal: fold.normal,
+                    distance,
+                    // Wet surfaces of organs slide on each other.
+                    friction: 0.0,
+                    recovery: (-gap * RECOVERY / h).clamp(0.0, recovery),
+                    give: GIVE,
+                    impulse: 0.0,
+                    rub: DVec3::ZERO,
+                },
+                key: (
+                    b.matter,
+                    NO_PROBE,
+                    fold.id as u32,
+                    [(fold.id >> 32) as u32, 0, 0],
+                ),
+                bears: [(from.1, from.2), (to.1, to.2)],
+            })
+        })
+    }
+
+    /// Which member a spot is on, its corners there, and their weights.
+    fn bearer(&self, spot: &Spot) -> Option<(usize, [u32; 3], [f64; 3])> {
+        let corners = self.tree.triangle(spot.triangle)?;
+        let of = |m: &Member| spot.triangle < m.share.triangles[1];
+        let member = self.members.iter().position(of)?;
+        let first = self.members[member].share.nodes[0];
+        Some((member, corners.map(|n| n - first), spot.weights))
+    }
+}
