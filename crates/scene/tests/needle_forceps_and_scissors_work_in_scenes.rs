@@ -286,8 +286,16 @@ fn what_forceps_hold_follows_a_cut() {
 fn all_at_once() -> String {
     let mut text = pushed();
     for (name, kind, at) in [
-        ("forceps", FORCEPS, "[-0.003, -0.012, 0.03]\ntarget = [-0.003, -0.0032, 0.0]\ndepth = 0.028"),
-        ("scissors", SCISSORS, "[0.002, -0.035, 0.0]\ntarget = [0.002, 0.0, 0.0]\ndepth = 0.024\njaw = 0.8"),
+        (
+            "forceps",
+            FORCEPS,
+            "[-0.003, -0.012, 0.03]\ntarget = [-0.003, -0.0032, 0.0]\ndepth = 0.028",
+        ),
+        (
+            "scissors",
+            SCISSORS,
+            "[0.002, -0.035, 0.0]\ntarget = [0.002, 0.0, 0.0]\ndepth = 0.024\njaw = 0.8",
+        ),
     ] {
         text += &format!(
             "[[instrument]]\nname = \"{name}\"\ntrocar = {at}\ndepths = [0.02, 0.045]\nshaft_radius = 0.0003\nspeed = 0.05\n{kind}\n"
@@ -395,7 +403,12 @@ fn on_nets_a_needle_is_blunt_and_forceps_grasp() {
     let mut simulation = built(&net("kind = \"forceps\""));
     go(&mut simulation, DVec3::Z * -1e-3, 0.9, 0.3);
     let events = go(&mut simulation, DVec3::Z * -1e-3, 0.0, 0.3);
-    assert!(events.iter().any(|e| matches!(e, Happening::Grasped { .. })), "{events:?}");
+    assert!(
+        events
+            .iter()
+            .any(|e| matches!(e, Happening::Grasped { .. })),
+        "{events:?}"
+    );
     assert!(!simulation.grip(0).is_empty());
 }
 
@@ -406,18 +419,27 @@ fn a_tool_that_starts_inside_the_sheet_is_no_harm() {
         for depth in [0.031, 0.034] {
             let text = slit_sheet(kind, "friction = [1.0, 0.8]\n", "")
                 .replace("depth = 0.028", &format!("depth = {depth}"))
-                .replace("target = [0.0, -0.0032, 0.0]", "target = [0.0012, 0.0002, 0.0]");
+                .replace(
+                    "target = [0.0, -0.0032, 0.0]",
+                    "target = [0.0012, 0.0002, 0.0]",
+                );
             let mut simulation = built(&text);
             let events = run(&mut simulation, 0.5);
             assert!(
-                !events.iter().any(|e| matches!(e, Happening::Quarantined { .. })),
+                !events
+                    .iter()
+                    .any(|e| matches!(e, Happening::Quarantined { .. })),
                 "{kind} {depth}: {events:?}"
             );
             // It can be drawn out, and the sheet comes to rest.
             let out = DVec3::new(0.0, -8e-3, 8e-3);
             go(&mut simulation, out, 0.5, 1.5);
             let nodes = &simulation.state().nodes[film(&simulation).index()];
-            let fastest = nodes.velocity.iter().map(|v| v.length()).fold(0.0, f64::max);
+            let fastest = nodes
+                .velocity
+                .iter()
+                .map(|v| v.length())
+                .fold(0.0, f64::max);
             assert!(fastest < 0.02, "{kind} {depth}: {fastest}");
             assert_eq!(sheet(&simulation).check(), Ok(()));
         }
@@ -443,11 +465,19 @@ fn the_last_triangle_can_be_torn_and_cut() {
                  [[instrument]]\nname = \"tool\"\ntrocar = [0.0, -0.012, 0.03]\ntarget = [0.0, 0.001, 0.0]\ndepth = 0.026\ndepths = [0.02, 0.045]\nshaft_radius = 0.0003\nspeed = 0.05\n{kind}"
             );
             let mut simulation = built(&text);
-            for (k, at) in [[0.0, 0.0015], [0.0, 0.001], [0.0005, 0.0012]].into_iter().enumerate() {
+            for (k, at) in [[0.0, 0.0015], [0.0, 0.001], [0.0005, 0.0012]]
+                .into_iter()
+                .enumerate()
+            {
                 let at = DVec3::new(at[0], at[1], 0.0);
                 go(&mut simulation, at - DVec3::Z * 3e-4, 0.5, 0.2);
                 go(&mut simulation, at - DVec3::Z * 3e-4, 0.0, 0.2);
-                go(&mut simulation, at + DVec3::new(0.01 * k as f64, 0.01, 0.01), 0.0, 0.4);
+                go(
+                    &mut simulation,
+                    at + DVec3::new(0.01 * k as f64, 0.01, 0.01),
+                    0.0,
+                    0.4,
+                );
             }
             assert_eq!(sheet(&simulation).check(), Ok(()), "{algorithm} {kind}");
             assert!(common::is_sound(&simulation, 10.0), "{algorithm} {kind}");
@@ -459,7 +489,10 @@ fn the_last_triangle_can_be_torn_and_cut() {
 
 #[test]
 fn a_cut_along_a_rim_is_no_harm() {
-    let mut simulation = built(&cutting("").replace("0.002, -0.035, 0.0]\ntarget = [0.002, 0.0, 0.0]", "-0.00425, -0.035, 0.0]\ntarget = [-0.00425, 0.0, 0.0]"));
+    let mut simulation = built(&cutting("").replace(
+        "0.002, -0.035, 0.0]\ntarget = [0.002, 0.0, 0.0]",
+        "-0.00425, -0.035, 0.0]\ntarget = [-0.00425, 0.0, 0.0]",
+    ));
     for way in [0.0, 2e-3, 4e-3] {
         let at = DVec3::new(-4.25e-3, -2.33e-3 + way, 0.0);
         go(&mut simulation, at, 0.8, 0.5);
@@ -475,28 +508,85 @@ fn what_can_not_be_is_refused_with_its_place() {
     let good = pushed();
     assert!(Scene::from_text("test.toml", &good).is_ok());
     for (from, to, says) in [
-        ("stick = { beyond = 0.00004, limit = 3 }", "stick = { beyond = -1, limit = 3 }", "sticks from a depth"),
-        ("stick = { beyond = 0.00004, limit = 3 }", "stick = { beyond = 0, limit = 0 }", "up to a force"),
-        ("stick = { beyond = 0.00004, limit = 3 }", "bend = 2", "can't be bent"),
-        ("stick = { beyond = 0.00004, limit = 3 }", "stiffness = -3", "must be positive"),
-        ("stick = { beyond = 0.00004, limit = 3 }", "stiffness = 1e9", "substeps"),
-        ("kind = \"needle\"", "kind = \"forceps\"", "only needles have `stick`"),
-        ("kind = \"needle\"", "kind = \"scissors\"", "only needles have `stick`"),
-        ("kind = \"needle\"", "kind = \"scissors\"\nbend = 0.1", "only needles have `bend`"),
+        (
+            "stick = { beyond = 0.00004, limit = 3 }",
+            "stick = { beyond = -1, limit = 3 }",
+            "sticks from a depth",
+        ),
+        (
+            "stick = { beyond = 0.00004, limit = 3 }",
+            "stick = { beyond = 0, limit = 0 }",
+            "up to a force",
+        ),
+        (
+            "stick = { beyond = 0.00004, limit = 3 }",
+            "bend = 2",
+            "can't be bent",
+        ),
+        (
+            "stick = { beyond = 0.00004, limit = 3 }",
+            "stiffness = -3",
+            "must be positive",
+        ),
+        (
+            "stick = { beyond = 0.00004, limit = 3 }",
+            "stiffness = 1e9",
+            "substeps",
+        ),
+        (
+            "kind = \"needle\"",
+            "kind = \"forceps\"",
+            "only needles have `stick`",
+        ),
+        (
+            "kind = \"needle\"",
+            "kind = \"scissors\"",
+            "only needles have `stick`",
+        ),
+        (
+            "kind = \"needle\"",
+            "kind = \"scissors\"\nbend = 0.1",
+            "only needles have `bend`",
+        ),
         ("kind = \"needle\"", "kind = \"saw\"", "saw"),
-        ("jaw_length = 0.00098", "jaw_length = 0.0003", "longer than it is thick"),
-        ("instrument = \"tool\"\ntip", "instrument = \"fool\"\ntip", "no instrument called"),
+        (
+            "jaw_length = 0.00098",
+            "jaw_length = 0.0003",
+            "longer than it is thick",
+        ),
+        (
+            "instrument = \"tool\"\ntip",
+            "instrument = \"fool\"\ntip",
+            "no instrument called",
+        ),
         ("instrument = \"tool\"\ntip", "tip", "none is named"),
         ("until = 0.6\n", "", "until a time"),
         ("until = 0.6\n", "until = 0.05\n", "until a time"),
-        ("tip = [[0.0, -0.0034, 0.0015], [0.0, -0.0032, -0.0005]]", "tip = []", "empty"),
-        ("tip = [[0.0, -0.0034, 0.0015], [0.0, -0.0032, -0.0005]]", "jaw = [1e9]", "out of range"),
-        ("tip = [[0.0, -0.0034, 0.0015], [0.0, -0.0032, -0.0005]]", "", "does not say where"),
-        ("tip = [[0.0, -0.0034, 0.0015], [0.0, -0.0032, -0.0005]]", "tip = [[0.0, 99.0, 0.0]]", "farther than"),
+        (
+            "tip = [[0.0, -0.0034, 0.0015], [0.0, -0.0032, -0.0005]]",
+            "tip = []",
+            "empty",
+        ),
+        (
+            "tip = [[0.0, -0.0034, 0.0015], [0.0, -0.0032, -0.0005]]",
+            "jaw = [1e9]",
+            "out of range",
+        ),
+        (
+            "tip = [[0.0, -0.0034, 0.0015], [0.0, -0.0032, -0.0005]]",
+            "",
+            "does not say where",
+        ),
+        (
+            "tip = [[0.0, -0.0034, 0.0015], [0.0, -0.0032, -0.0005]]",
+            "tip = [[0.0, 99.0, 0.0]]",
+            "farther than",
+        ),
     ] {
         assert!(good.contains(from), "{from}");
         let text = good.replacen(from, to, 1);
-        let built = Scene::from_text("test.toml", &text).and_then(|s| Simulation::new(&s, 1).map(|_| ()));
+        let built =
+            Scene::from_text("test.toml", &text).and_then(|s| Simulation::new(&s, 1).map(|_| ()));
         let Err(error) = built else {
             panic!("{to} was taken");
         };
@@ -508,7 +598,8 @@ fn what_can_not_be_is_refused_with_its_place() {
         "trocar = 1\n[[sheet]]\nname = \"net\"\norigin = [0, 0, 0]\nu = [0.04, 0, 0]\nv = [0, 0.04, 0]\nrows = 4\ncolumns = 4\n\
          [sheet.material]\nmass = 0.0005\ndamping = 0.1\nstiffness = 60.0\nmemory = 5.0\n[[instrument]]\nname = \"tool\"\ntrocar = [0.0, 0.0, 0.1]\ntarget = [0.0, 0.0, 0.0]\ndepth = 0.07\n{SCISSORS}"
     );
-    let built = Scene::from_text("test.toml", &text).and_then(|s| Simulation::new(&s, 1).map(|_| ()));
+    let built =
+        Scene::from_text("test.toml", &text).and_then(|s| Simulation::new(&s, 1).map(|_| ()));
     let error = built.expect_err("scissors without a membrane").to_string();
     assert!(error.contains("scissors cut membranes"), "{error}");
 }
@@ -518,7 +609,9 @@ fn numbers_of_a_membrane_change_while_it_tears() {
     let mut simulation = built(&pushed());
     let place = |s: &Simulation, name: &str| {
         let all = s.parameters().iter();
-        let mut named = all.enumerate().filter(|(_, p)| p.group == "sheet" && p.name == name);
+        let mut named = all
+            .enumerate()
+            .filter(|(_, p)| p.group == "sheet" && p.name == name);
         named.next().unwrap_or_else(|| panic!("{name}")).0 as u32
     };
     let set = |s: &mut Simulation, name: &str, value: f64| {
@@ -547,7 +640,9 @@ fn numbers_of_a_membrane_change_while_it_tears() {
     ] {
         let events = set(&mut simulation, name, value);
         assert!(
-            events.iter().any(|e| matches!(e.what, Happening::Changed { .. })),
+            events
+                .iter()
+                .any(|e| matches!(e.what, Happening::Changed { .. })),
             "{name}: {events:?}"
         );
     }
@@ -558,7 +653,9 @@ fn numbers_of_a_membrane_change_while_it_tears() {
     // Thresholds in the wrong order are refused, and nothing changes.
     let events = set(&mut simulation, "rim tears at", 100.0);
     assert!(
-        events.iter().any(|e| matches!(e.what, Happening::Refused { .. })),
+        events
+            .iter()
+            .any(|e| matches!(e.what, Happening::Refused { .. })),
         "{events:?}"
     );
     // A snapshot takes all of it along, and a simulation with the scene's own numbers goes on from it alike.
@@ -589,7 +686,9 @@ fn a_quarantined_sheet_is_let_go() {
     for round in 0..4 {
         simulation.spoil(matter, 40);
         let events = go(&mut simulation, at, 0.0, 0.05);
-        let fell = events.iter().any(|e| matches!(e, Happening::Quarantined { .. }));
+        let fell = events
+            .iter()
+            .any(|e| matches!(e, Happening::Quarantined { .. }));
         assert!(fell || round == 3, "{events:?}");
         assert_eq!(simulation.held(0), 0);
     }
@@ -599,7 +698,8 @@ fn a_quarantined_sheet_is_let_go() {
 /// Takes the flap beside the tear and leads it around the circle, four times: B2 with a hand that never trembles.
 #[test]
 fn forceps_open_a_capsule_along_its_circle() {
-    let scene = Scene::load(scenes().join("capsulorhexis-forceps.toml")).unwrap_or_else(|e| panic!("{e}"));
+    let scene =
+        Scene::load(scenes().join("capsulorhexis-forceps.toml")).unwrap_or_else(|e| panic!("{e}"));
     let mut simulation = simulation(&scene, 1);
     let matter = film(&simulation);
     let turned = |p: DVec3, angle: f64| {
@@ -614,7 +714,10 @@ fn forceps_open_a_capsule_along_its_circle() {
             let weights = trocar_collide::on_triangle(rest, corners);
             trocar_collide::closest::point(corners, weights).distance_squared(rest)
         };
-        let nearest = sheet.triangles().min_by(|a, b| off(a).total_cmp(&off(b))).unwrap();
+        let nearest = sheet
+            .triangles()
+            .min_by(|a, b| off(a).total_cmp(&off(b)))
+            .unwrap();
         let weights = trocar_collide::on_triangle(rest, sheet.rest_corners(nearest));
         let nodes = &s.state().nodes[matter.index()].position;
         let corners = sheet.corners(nearest).map(|n| nodes[n.slot()]);
@@ -648,8 +751,20 @@ fn forceps_open_a_capsule_along_its_circle() {
         let above = place(&simulation, rest) + DVec3::Z * 1.5e-3;
         lead(&mut simulation, &mut input, above, 0.5, 0.5);
         let at = place(&simulation, rest);
-        lead(&mut simulation, &mut input, at - DVec3::Z * 0.05e-3, 0.5, 0.4);
-        lead(&mut simulation, &mut input, at - DVec3::Z * 0.05e-3, 0.0, 0.3);
+        lead(
+            &mut simulation,
+            &mut input,
+            at - DVec3::Z * 0.05e-3,
+            0.5,
+            0.4,
+        );
+        lead(
+            &mut simulation,
+            &mut input,
+            at - DVec3::Z * 0.05e-3,
+            0.0,
+            0.3,
+        );
         grips += usize::from(simulation.held(0) > 0);
         for way in &WAY[1..] {
             let to = turned(DVec3::new(way[0] * 1e-3, way[1] * 1e-3, 1e-3), turn);
