@@ -9,7 +9,7 @@ use trocar_collide::{
     },
     triangle::touch,
 };
-use trocar_math::{Alone, Bounds, Workers};
+use trocar_math::{Alone, Bounds, Pose, Workers};
 
 /// A crumpled sheet of `rows` by `columns` squares, and loose triangles.
 fn sheet(rows: u32, columns: u32) -> Vec<[u32; 3]> {
@@ -265,6 +265,35 @@ proptest! {
         tree.edit(&back, &positions).unwrap();
         tree.pairs(&positions, (&other, &at), touch, &mut out);
         prop_assert_eq!(&out, &brute_between(&listed(&start), &positions, &listed(&tool), &at));
+    }
+
+    #[test]
+    fn with_spheres_and_boxes_that_are_carried_along(
+        [r, c] in prop::array::uniform2(1_u32..9),
+        seed: u64,
+        [upper, middle] in prop::array::uniform2(0_u32..6),
+        turn in prop::array::uniform3(-3.0_f64..3.0),
+    ) {
+        let mut random = Random(seed);
+        let (tool, tissue) = (sheet(r, c), sheet(6, 6));
+        let (at, there) = (crumple(r, c, 0.01, &mut random), crumple(6, 6, 0.01, &mut random));
+        let rules = Rules { tiers: Tiers { upper, middle }, leaf: 3, ..Rules::default() };
+        let rest = Hybrid::new(&tool, &at, rules).unwrap();
+        let other = Hybrid::new(&tissue, &there, rules).unwrap();
+        let mut carried = rest.clone();
+        let mut out = Vec::new();
+        for k in 0..3 {
+            let rotation = trocar_math::rotation::from_scaled_axis(DVec3::from(turn) * f64::from(k));
+            let pose = Pose::new(there[17] - rotation * at[0], rotation);
+            carried.carry(&rest, &pose);
+            let places: Vec<DVec3> = at.iter().map(|p| pose.point(*p)).collect();
+            carried.pairs(&places, (&other, &there), touch, &mut out);
+            prop_assert_eq!(&out, &brute_between(&listed(&tool), &places, &listed(&tissue), &there));
+        }
+        // A body that is nowhere may be anywhere.
+        carried.carry(&rest, &Pose::new(DVec3::NAN, glam::DQuat::IDENTITY));
+        let tests = carried.pairs(&at, (&other, &there), |_, _| true, &mut out);
+        prop_assert_eq!(tests.triangles, tool.len() * tissue.len());
     }
 
     #[test]

@@ -169,7 +169,8 @@ impl<'a> Reader<'a> {
     fn name(&mut self) -> Result<&'a [u8], ParseError> {
         match self.token()? {
             Some(token) if !b"{}[]".contains(&token[0]) => Ok(token),
-            _ => Err(self.scan.broken("a name is missing")),
+            Some(token) => Err(self.unexpected(token)),
+            None => Err(self.scan.broken("the file ends where a name should be")),
         }
     }
 

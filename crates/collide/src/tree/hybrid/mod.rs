@@ -4,6 +4,7 @@
 //! compared with. Kept to measure and to compare with [`Tree`](super::Tree). A sphere is cheaper to test than a
 //! box, but it is drawn around the box and so is never tighter.
 
+mod carry;
 mod edit;
 mod grow;
 
