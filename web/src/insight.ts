@@ -49,6 +49,7 @@ export const NODE_STATES = [
   "inside",
   "joined",
   "pulled",
+  "marked",
 ] as const;
 export type NodeState = (typeof NODE_STATES)[number];
 

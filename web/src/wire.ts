@@ -128,19 +128,26 @@ export type BodyDescription = {
   triangles: Array<number>;
 };
 
+/** What an instrument is. */
+export type InstrumentKind = "grasper" | "needle" | "forceps" | "scissors";
+
 /** An instrument. */
 export type InstrumentDescription = {
   /** Its name. */
   name: string;
+  /** What it is. */
+  kind: InstrumentKind;
+  /** Angle at which the tip of a needle leaves the shaft; 0 for all others. */
+  bend: number;
   /** Where it passes through the wall of the body. */
   trocar: [number, number, number];
   /** Radius of the shaft. */
   shaft_radius: number;
   /** Length of the shaft. */
   shaft_length: number;
-  /** Length of a jaw. */
+  /** Length of a jaw, a blade or a tip. */
   jaw_length: number;
-  /** Radius of a jaw. */
+  /** Its radius. */
   jaw_radius: number;
   /** Its reach. */
   limits: Limits;

@@ -44,7 +44,7 @@ pub fn huang(effort: Effort) -> Result<Vec<Row>> {
 }
 
 /// Table 4.1: the forty pairs again and again; and pairs as a tree leaves them over, few of which touch.
-fn suite(effort: Effort) -> Vec<Row> {
+pub fn suite(effort: Effort) -> Vec<Row> {
     let forty: Vec<[[DVec3; 3]; 2]> = PAIRS.iter().map(|p| p.corners()).collect();
     // As they come from a scene: in no special placement, and in an order that can't be guessed.
     let mut random = Random(1);

@@ -165,6 +165,7 @@ fn samples_of_bandwidth(samples: &[f64], bytes: f64) -> Summary {
 /// Organs: shape memory and a father of all come on top.
 fn organs(effort: Effort) -> Result<Vec<Row>> {
     let (rings, around, kuhn) = KUHN;
+    let crew = Crew::new(2);
     let mut small = Swinging::new(organ(rings, around)?)?;
     let large = RefCell::new(Swinging::new(organ(158, 158)?)?);
     let braced = RefCell::new(Swinging::new(damped(organ(158, 158)?))?);
@@ -178,6 +179,7 @@ fn organs(effort: Effort) -> Result<Vec<Row>> {
             &mut || large.borrow_mut().naive(),
             &mut || braced.borrow_mut().ours(None),
             &mut || braced.borrow_mut().naive(),
+            &mut || braced.borrow_mut().ours(Some(&crew)),
         ],
     );
     let case = format!("organ, 113 nodes, {elements} elements");
@@ -191,6 +193,12 @@ fn organs(effort: Effort) -> Result<Vec<Row>> {
             .against("Kuhn 1997, R4400, Indigo", kuhn),
         row("step per spring, shape memory, a father", 1),
         row("the same with dampers", 3),
+        Row::new(
+            &large_case,
+            "one thread over two",
+            ratio(&samples[3], &samples[5]),
+            "",
+        ),
     ])
 }
 

@@ -183,7 +183,7 @@ fn step(net: &Net, nodes: &mut Nodes, h: f64, crew: Option<&Crew>) -> bool {
         Some(crew) => net.force_by(nodes, &field, crew),
         None => net.force(nodes, &field),
     }
-    net.masses().brake(nodes, h, Brake::Implicit(1.0));
+    net.masses().brake_by(nodes, h, Brake::Implicit(1.0), crew);
     net.plan(nodes, h);
     match crew {
         Some(crew) => net.advance_by(nodes, h, crew),

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use trocar_collide::{
     tree::{
         Change, Search, Side, Tree, TreeError,
-        hybrid::{Hybrid, Rules, Split, Tiers},
+        hybrid::{Axis, Hybrid, Rules, Split, Tiers},
     },
     triangle::touch,
 };
@@ -191,6 +191,7 @@ proptest! {
         leaf in 1_usize..12,
         levels in 1_u32..12,
         mean: bool,
+        axis in prop::sample::select(vec![Axis::Extent, Axis::Variance, Axis::Volume]),
         slack in prop::sample::select(vec![0.0, 0.001, 0.01]),
     ) {
         let mut random = Random(seed);
@@ -198,7 +199,7 @@ proptest! {
         let mut pa = crumple(r, c, 0.01, &mut random);
         let pb = crumple(s, d, 0.01, &mut random);
         let split = if mean { Split::Mean } else { Split::Median };
-        let rules = Rules { tiers: Tiers { upper, middle }, split, leaf, levels, slack };
+        let rules = Rules { tiers: Tiers { upper, middle }, axis, split, leaf, levels, slack };
         let mut tree_a = Hybrid::new(&a, &pa, rules).unwrap();
         let tree_b = Hybrid::new(&b, &pb, Rules { tiers: Tiers::TOOL, ..rules }).unwrap();
         prop_assert!(tree_a.levels() <= levels);
@@ -210,6 +211,60 @@ proptest! {
             pa.iter_mut().for_each(|p| *p += random.point() * 0.0004);
             tree_a.refit(&pa).unwrap();
         }
+    }
+
+    #[test]
+    fn with_spheres_and_boxes_under_random_edits(
+        [r, c] in prop::array::uniform2(1_u32..9),
+        seed: u64,
+        [upper, middle] in prop::array::uniform2(0_u32..6),
+        [leaf, cut] in [1_usize..12, 1_usize..120],
+        levels in 1_u32..14,
+        bias in 0_usize..6,
+        mean: bool,
+        slack in prop::sample::select(vec![0.0, 0.001, 0.01]),
+    ) {
+        let mut random = Random(seed);
+        let start = sheet(r, c);
+        let mut positions = crumple(r, c, 0.005, &mut random);
+        let split = if mean { Split::Mean } else { Split::Median };
+        let rules = Rules { tiers: Tiers { upper, middle }, split, leaf, levels, slack, ..Rules::default() };
+        let mut tree = Hybrid::new(&start, &positions, rules).unwrap();
+        let tool = sheet(4, 4);
+        let at = crumple(4, 4, 0.01, &mut random);
+        let other = Hybrid::new(&tool, &at, Rules { tiers: Tiers::TOOL, ..rules }).unwrap();
+        let mut list: Vec<Option<[u32; 3]>> = start.iter().copied().map(Some).collect();
+        let mut out = Vec::new();
+        for round in 0..4 {
+            let mut changes = Vec::new();
+            for _ in 0..cut {
+                let corners = (random.below(6) >= bias).then(|| [0; 3].map(|_| random.below(positions.len()) as u32));
+                let triangle = random.below(list.len() + 5);
+                if triangle >= list.len() {
+                    list.resize(triangle + 1, None);
+                }
+                list[triangle] = corners;
+                changes.push(Change { triangle: triangle as u32, corners });
+            }
+            tree.edit(&changes, &positions).unwrap();
+            let there: List = (0..).zip(&list).filter_map(|(i, t)| t.map(|t| (i, t))).collect();
+            prop_assert_eq!(tree.len(), there.len());
+            prop_assert!(tree.levels() <= levels);
+            for _ in 0..2 {
+                tree.pairs(&positions, (&other, &at), touch, &mut out);
+                prop_assert_eq!(&out, &brute_between(&there, &positions, &listed(&tool), &at), "round {}", round);
+                positions.iter_mut().for_each(|p| *p += random.point() * 0.0005);
+                tree.refit(&positions).unwrap();
+            }
+        }
+        // All of it goes, and comes again.
+        let gone: Vec<Change> = (0..list.len() as u32).map(|triangle| Change { triangle, corners: None }).collect();
+        tree.edit(&gone, &positions).unwrap();
+        prop_assert!(tree.is_empty() && tree.levels() == 0);
+        let back: Vec<Change> = (0..).zip(&start).map(|(triangle, t)| Change { triangle, corners: Some(*t) }).collect();
+        tree.edit(&back, &positions).unwrap();
+        tree.pairs(&positions, (&other, &at), touch, &mut out);
+        prop_assert_eq!(&out, &brute_between(&listed(&start), &positions, &listed(&tool), &at));
     }
 
     #[test]
@@ -338,6 +393,53 @@ fn many_edits_in_one_place_keep_ways_short() {
     }
     assert!(tree.is_empty() && tree.depth() == 0);
     assert_eq!(tree.bounds(), Bounds::EMPTY);
+}
+
+#[test]
+fn many_edits_in_one_place_keep_ways_short_with_spheres_and_boxes() {
+    let positions: Vec<DVec3> = (0..5_000)
+        .map(|i| DVec3::new(f64::from(i) * 1e-3, f64::from(i % 2), 0.0))
+        .collect();
+    let mut tree = Hybrid::new(&[], &positions, Rules::default()).unwrap();
+    for i in 0..4_998 {
+        let change = Change {
+            triangle: i,
+            corners: Some([i, i + 1, i + 2]),
+        };
+        tree.edit(&[change], &positions).unwrap();
+    }
+    // A thousand leaves or fewer, none of which lies in a part of less than a quarter: log of 1000 with base 4/3, were all as uneven as can be.
+    assert!(tree.levels() <= 24, "{}", tree.levels());
+}
+
+#[test]
+fn a_node_that_goes_bad_is_named_and_hides_nothing_from_spheres_and_boxes() {
+    let triangles = sheet(12, 12);
+    let mut positions = crumple(12, 12, 0.001, &mut Random(7));
+    let mut needle = Hybrid::new(&[[0, 1, 2]], &positions[..3], Rules::default()).unwrap();
+    for tiers in [Tiers::SPHERES, Tiers::BOXES, Tiers::LIVER] {
+        let rules = Rules {
+            tiers,
+            ..Rules::default()
+        };
+        let mut tree = Hybrid::new(&triangles, &positions, rules).unwrap();
+        let sound = std::mem::replace(&mut positions[33], DVec3::NAN);
+        assert_eq!(tree.refit(&positions), Err(TreeError::NoPlace { node: 33 }));
+        // What is right beside it is still found, wherever the other is.
+        let at = corners(triangles[0], &positions);
+        needle.refit(&at).unwrap();
+        let mut out = Vec::new();
+        tree.pairs(&positions, (&needle, &at), touch, &mut out);
+        assert!(out.contains(&[0, 0]), "{out:?}");
+        positions[33] = sound;
+        assert!(tree.refit(&positions).is_ok());
+        let (fewer, nodes) = (positions.len() - 1, positions.len());
+        let refused = TreeError::TooFewPositions {
+            positions: fewer,
+            nodes,
+        };
+        assert_eq!(tree.refit(&positions[..fewer]), Err(refused));
+    }
 }
 
 #[test]

@@ -14,6 +14,9 @@ use std::{
 /// for the next step.
 const SPINS: u32 = 20_000;
 
+/// How often the caller looks whether all helpers have left a job before it lets others use its processor: longer than an item takes.
+const PATIENCE: u32 = 5_000;
+
 /// How many of `count` items to put into a part, so that there are parts of about `size`, at most `most` (≥ 2) of them, and as many for the
 /// one of two threads as for the other. At least 1.
 pub fn even_share(count: usize, size: usize, most: usize) -> usize {
@@ -190,9 +193,14 @@ impl Crew {
         take_part(shared, Job { work, count }, &shared.first, |k| k);
         // Whoever has not begun by now is not waited for: on a busy machine that could be long.
         *lock(&shared.job) = None;
+        let mut spins = 0;
         while shared.busy.load(Ordering::Acquire) > 0 {
             std::hint::spin_loop();
-            std::thread::yield_now();
+            // Whoever gives its processor away in the middle of a step may get it back much later.
+            spins += 1;
+            if spins > PATIENCE {
+                std::thread::yield_now();
+            }
         }
         assert!(
             !shared.failed.swap(false, Ordering::Relaxed),

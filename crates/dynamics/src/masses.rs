@@ -22,11 +22,12 @@ use crate::{
     Crew, Integrator, Nodes, Point, Rigid,
     rigid::{Motion, Turning},
 };
-use families::Family;
-pub use families::{Brake, Twist};
+pub use families::Brake;
+use families::Families;
 use glam::{DMat3, DQuat, DVec3};
 use serde::{Deserialize, Serialize};
 use trocar_math::skew;
+pub use twist::{Sums, Twist};
 
 /// No father.
 const NONE: u32 = u32::MAX;
@@ -122,8 +123,8 @@ pub struct Masses {
     integrator: Integrator,
     /// Height, m, below which no node goes (K67); none if there is no ground.
     ground: Option<f64>,
-    /// Consecutive points with one father; those without are left out.
-    families: Vec<Family>,
+    /// Points with fathers; those without are left out.
+    families: Families,
 }
 
 /// Why a set of nodes can't be built.
@@ -314,6 +315,8 @@ impl Masses {
     /// Makes a node heavier by `mass` kg, which moves with it.
     pub fn load(&mut self, node: usize, mass: f64) {
         self.mass[node] += mass;
+        // Its family is no longer as uniform as it was.
+        self.find_families();
     }
 
     /// Number of nodes.
@@ -687,3 +690,4 @@ mod families;
 mod points;
 #[cfg(test)]
 mod tests;
+mod twist;

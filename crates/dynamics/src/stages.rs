@@ -9,7 +9,7 @@
 //! does *not* see what they do in this substep, only what they did in those before. They in turn are judged by the end of the
 //! substep with the forces of both stages held, so that they are as exact as with any other integrator.
 
-use crate::{Integrator, Masses, Nodes, masses::Brake};
+use crate::{Crew, Integrator, Masses, Nodes, masses::Brake};
 use glam::DVec3;
 
 /// Memory for the stages of a group.
@@ -23,12 +23,13 @@ impl Stages {
     /// Gathers the forces of a substep of `h` seconds.
     ///
     /// `masses` are those of each of `nodes`, none for matter that takes no part. `evaluate` writes all forces and torques of
-    /// the shares as they are, so many seconds after the start; `copy` puts nodes that copy others where they belong.
+    /// the shares as they are, so many seconds after the start; `copy` puts nodes that copy others where they belong. A crew may help.
     pub fn gather<'a>(
         &mut self,
         masses: &impl Fn(usize) -> Option<&'a Masses>,
         nodes: &mut [Nodes],
         h: f64,
+        crew: Option<&Crew>,
         mut evaluate: impl FnMut(&mut [Nodes], f64),
         mut copy: impl FnMut(&mut [Nodes]),
     ) {
@@ -40,7 +41,7 @@ impl Stages {
         for (k, share) in nodes.iter_mut().enumerate() {
             if let Some(masses) = masses(k) {
                 if let Some(brake) = scheme(k).brake() {
-                    masses.brake(share, h, brake);
+                    masses.brake_by(share, h, brake, crew);
                 }
                 carry_over(masses, scheme(k), share, h);
             }

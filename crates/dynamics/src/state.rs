@@ -1,6 +1,9 @@
 //! The state of a simulation: plain data that can be copied, stored and hashed.
 
-use crate::{masses::Twist, rigid::Motion};
+use crate::{
+    masses::{Sums, Twist},
+    rigid::Motion,
+};
 use glam::{DQuat, DVec3};
 use serde::{Deserialize, Serialize};
 use trocar_math::f64x4;
@@ -49,6 +52,9 @@ pub struct Nodes {
     /// How fathers and children are damped against each other; [`Masses::brake`](crate::Masses::brake) sizes it.
     #[serde(skip)]
     pub twists: Vec<Twist>,
+    /// What the points of each family hand their father of that; sized likewise.
+    #[serde(skip)]
+    pub sums: Vec<Sums>,
     /// Nodes that touch something in this substep, or that an element pulls at. They drift by their new velocity, so that what
     /// rests on something is at rest when the substep ends, and what hangs on a spring gains no energy.
     #[serde(skip)]

@@ -5,18 +5,22 @@
 //! computer replays on another.
 
 pub mod bounds;
+pub mod fetch;
 pub mod four;
 pub mod orient;
 pub mod pose;
 pub mod real;
 pub mod rotation;
+pub mod sets;
 pub mod statistics;
 pub mod symmetric;
 pub mod workers;
 
 pub use bounds::Bounds;
+pub use fetch::fetch;
 pub use four::{Four, f64x4};
 pub use orient::{orient2d, orient3d};
 pub use pose::Pose;
 pub use rotation::{angle, skew};
+pub use sets::Sets;
 pub use workers::{Alone, Workers};

@@ -11,7 +11,7 @@ use glam::{DVec2, DVec3};
 use robust::{Coord, Coord3D};
 
 /// Half the distance from 1 to the next number: what one rounding may change, relative to the result.
-const ROUNDING: f64 = f64::EPSILON / 2.0;
+pub const ROUNDING: f64 = f64::EPSILON / 2.0;
 
 /// A determinant of three vectors with a greatest coordinate of 1 each is the sum of six products. Each has three rounded differences
 /// in it and is rounded four to five times more, so 6 · 8 roundings bound the error; the rest is for the rounding of the bound.
@@ -46,6 +46,9 @@ pub fn orient3d(a: DVec3, b: DVec3, c: DVec3, d: DVec3) -> i8 {
 /// [`orient3d`] for those who know already that floating point can't tell.
 #[cold]
 pub fn orient3d_slow(a: DVec3, b: DVec3, c: DVec3, d: DVec3) -> i8 {
+    if let Some(value) = unrounded(a, b, c, d) {
+        return sign(value);
+    }
     let coordinates = |p: DVec3| Coord3D {
         x: p.x,
         y: p.y,
@@ -60,9 +63,82 @@ pub fn orient3d_slow(a: DVec3, b: DVec3, c: DVec3, d: DVec3) -> i8 {
     ))
 }
 
+/// The determinant, if nothing was rounded on the way to it: so it is where singular placements are given and not computed, with common corners, whole
+/// numbers, planes along the axes. Costs a tenth of sums without rounding.
+fn unrounded(a: DVec3, b: DVec3, c: DVec3, d: DVec3) -> Option<f64> {
+    let (u, v, w) = (b - a, c - a, d - a);
+    let lost =
+        lost_in_difference(b, a, u) + lost_in_difference(c, a, v) + lost_in_difference(d, a, w);
+    let (plus, minus) = (
+        [u.y * v.z, u.z * v.x, u.x * v.y],
+        [u.z * v.y, u.x * v.z, u.y * v.x],
+    );
+    let normal = DVec3::from(plus) - DVec3::from(minus);
+    let terms = normal * w;
+    let sum = terms.x + terms.y;
+    // What a product has lost; fused, so that it is exact.
+    let off = |x: f64, y: f64, product: f64| x.mul_add(y, -product).abs();
+    let lost =
+        lost + DVec3::new(
+            off(u.y, v.z, plus[0]),
+            off(u.z, v.x, plus[1]),
+            off(u.x, v.y, plus[2]),
+        ) + DVec3::new(
+            off(u.z, v.y, minus[0]),
+            off(u.x, v.z, minus[1]),
+            off(u.y, v.x, minus[2]),
+        ) + lost_in_difference(plus.into(), minus.into(), normal)
+            + DVec3::new(
+                off(normal.x, w.x, terms.x),
+                off(normal.y, w.y, terms.y),
+                off(normal.z, w.z, terms.z),
+            );
+    let value = sum + terms.z;
+    let last = DVec3::new(terms.x, sum, 0.0);
+    let lost = lost
+        + lost_in_difference(
+            last,
+            DVec3::new(-terms.y, -terms.z, 0.0),
+            DVec3::new(sum, value, 0.0),
+        );
+    (lost == DVec3::ZERO).then_some(value)
+}
+
+/// The size of what rounding has taken from a − b (Knuth).
+#[inline(always)]
+fn lost_in_difference(a: DVec3, b: DVec3, difference: DVec3) -> DVec3 {
+    let part = a - difference;
+    ((a - (difference + part)) + (part - b)).abs()
+}
+
 /// Where `c` lies from the line through `a` and `b`: 1 to the left, -1 to the right, 0 on it. Exact.
 #[inline]
 pub fn orient2d(a: DVec2, b: DVec2, c: DVec2) -> i8 {
+    let (u, v) = (a - c, b - c);
+    let (plus, minus) = (u.x * v.y, u.y * v.x);
+    // Two products with two rounded differences each, rounded once each and once together: less than five roundings of their sizes.
+    let error = 5.0 * ROUNDING * (plus.abs() + minus.abs()) + LEAST_ERROR;
+    let value = plus - minus;
+    if value.abs() > error {
+        sign(value)
+    } else {
+        orient2d_slow(a, b, c)
+    }
+}
+
+#[cold]
+fn orient2d_slow(a: DVec2, b: DVec2, c: DVec2) -> i8 {
+    let (u, v) = (a - c, b - c);
+    let lost = |a: DVec2, difference: DVec2| {
+        let part = a - difference;
+        (a - (difference + part)) + (part - c)
+    };
+    let (plus, minus) = (u.x * v.y, u.y * v.x);
+    let off = DVec2::new(u.x.mul_add(v.y, -plus), u.y.mul_add(v.x, -minus));
+    // If nothing was rounded, the products can be compared as they are.
+    if lost(a, u) == DVec2::ZERO && lost(b, v) == DVec2::ZERO && off == DVec2::ZERO {
+        return sign(plus - minus);
+    }
     let coordinates = |p: DVec2| Coord { x: p.x, y: p.y };
     sign(robust::orient2d(
         coordinates(a),

@@ -2,8 +2,9 @@
 
 use crate::{
     Change, Event, Scene, SceneError, Simulation,
-    build::{Model, timed_pushes},
+    build::{Model, timed_course, timed_pushes},
     event::Happening,
+    lead::Course,
     load::Key,
     parameter::Parameter,
 };
@@ -27,6 +28,8 @@ pub struct Command {
     pub push: Option<Push>,
     /// A point that is drawn along a way.
     pub draw: Option<Draw>,
+    /// An instrument that is led.
+    pub course: Option<Course>,
 }
 
 /// A point that is pushed, by what force (N), and until when (s).
@@ -45,19 +48,17 @@ pub struct Draw {
     pub force: f64,
 }
 
-impl Draw {
-    /// Where it is to be when `part` (0 to 1) of the time is over: the whole way at one speed, m.
-    fn target(&self, part: f64) -> DVec3 {
-        let lengths = self.way.windows(2).map(|ends| ends[0].distance(ends[1]));
-        let mut left = part.clamp(0.0, 1.0) * lengths.clone().sum::<f64>();
-        for (ends, length) in self.way.windows(2).zip(lengths) {
-            if left <= length && length > 0.0 {
-                return ends[0].lerp(ends[1], left / length);
-            }
-            left -= length;
+/// Where one is on a way when `part` (0 to 1) of the time is over: the whole way at one speed, m.
+pub(crate) fn on_way(way: &[DVec3], part: f64) -> DVec3 {
+    let lengths = way.windows(2).map(|ends| ends[0].distance(ends[1]));
+    let mut left = part.clamp(0.0, 1.0) * lengths.clone().sum::<f64>();
+    for (ends, length) in way.windows(2).zip(lengths) {
+        if left <= length && length > 0.0 {
+            return ends[0].lerp(ends[1], left / length);
         }
-        self.way.last().copied().unwrap_or_default()
+        left -= length;
     }
+    way.last().copied().unwrap_or_default()
 }
 
 impl Command {
@@ -116,13 +117,15 @@ pub(crate) fn commands(
                     value: s.to,
                 });
             }
+            let course = timed_course(model, source, i, spec)?;
             let (push, draw) = timed_pushes(model, source, i, spec)?;
-            if set.is_empty() && !spec.reset && push.is_none() && draw.is_none() {
+            let acts = push.is_some() || draw.is_some() || course.is_some();
+            if set.is_empty() && !spec.reset && !acts {
                 let problem = "the command does nothing".to_string();
                 return Err(wrong(
                     "at",
                     problem,
-                    "Give `set`, `reset`, `push` or `pull`.",
+                    "Give `set`, `reset`, `push`, `pull` or `instrument`.",
                 ));
             }
             commands.push(Command {
@@ -131,6 +134,7 @@ pub(crate) fn commands(
                 reset: spec.reset,
                 push,
                 draw,
+                course,
             });
         }
     }
@@ -201,7 +205,7 @@ impl Simulation {
                 let part = (self.state.time + dt - command.at) / (draw.until - command.at);
                 self.pulls.push(Pull {
                     anchor,
-                    target: draw.target(part),
+                    target: on_way(&draw.way, part),
                     force: draw.force,
                 });
             }

@@ -58,6 +58,15 @@ pub enum Happening {
         /// In how many pieces it is now.
         pieces: usize,
     },
+    /// Scissors cut a membrane.
+    Cut {
+        /// Which instrument.
+        instrument: String,
+        /// Which membrane.
+        membrane: String,
+        /// In how many pieces it is now.
+        pieces: usize,
+    },
     /// Everything went back to where it began; parameters stay.
     Reset,
     /// A parameter was changed.
@@ -97,6 +106,16 @@ impl std::fmt::Display for Happening {
             Self::TearEnded { membrane, pieces } => {
                 write!(f, "{membrane} is in {pieces} pieces")
             }
+            Self::Cut {
+                instrument,
+                membrane,
+                pieces: 1,
+            } => write!(f, "{instrument} cut {membrane}"),
+            Self::Cut {
+                instrument,
+                membrane,
+                pieces,
+            } => write!(f, "{instrument} cut {membrane}: it is in {pieces} pieces"),
             Self::Reset => write!(f, "everything is back where it began"),
             Self::Changed { parameter, value } => write!(f, "{parameter} is now {value}"),
             Self::Refused { parameter, reason } => {

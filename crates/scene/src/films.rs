@@ -5,16 +5,19 @@ use crate::{
     build::{Model, membrane::list_triangles},
     command::Command,
     event::Happening,
+    file::InstrumentKind,
     folds::Folding,
-    group::Group,
+    group::{Group, Motion},
+    works::Work,
 };
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
 use trocar_collide::closest;
 use trocar_dynamics::{Anchor, Local, MatterId, Nodes};
-use trocar_math::Pose;
+use trocar_math::{Pose, real};
 use trocar_mesh::sheet::{NodeStep, Sheet, TriangleId};
 use trocar_soft::membrane::{Membrane, tear::Growth};
+use trocar_tools::membrane::Blades;
 
 /// A point of a membrane that somebody outside goes on naming as it was when they took hold of it: a hand, or a command of the scene. Both are
 /// inputs, and know nothing of tears.
@@ -32,7 +35,7 @@ impl Simulation {
         for film in 0..self.model.films.len() {
             self.model.mend(film);
         }
-        self.tears = vec![0; self.model.films.len()];
+        self.tears = vec![[0; 2]; self.model.films.len()];
         self.followers.clear();
         self.followers
             .extend(self.lasting.iter().map(|anchor| Follower {
@@ -172,12 +175,120 @@ impl Simulation {
                     break;
                 }
                 torn = true;
-                self.tears[k] += 1;
+                self.tears[k][0] += 1;
                 self.follow_tear(matter);
                 self.tell_tear(k, growth);
             }
             if torn {
                 self.take_over(k, true);
+            }
+        }
+    }
+
+    /// Closing scissors cut what is between their blades (W80): once a step, before anything tears.
+    pub(crate) fn cut_films(&mut self) {
+        let Some(edge) = self.finest_edge() else {
+            return;
+        };
+        for t in 0..self.model.tools.len() {
+            let tool = &self.model.tools[t];
+            if tool.kind != InstrumentKind::Scissors {
+                continue;
+            }
+            let Motion { from, to } = self.motions[t];
+            let blades = Blades {
+                shaft: [from, to].map(|h| tool.grasper.poses(&h)[0]),
+                jaw: to.jaw,
+                shut: tool.grasper.limits.jaw[0],
+                length: tool.grasper.jaw_length,
+            };
+            if let Some(surface) = self.strokes[t].follow(&blades, edge) {
+                for k in 0..self.model.films.len() {
+                    self.cut_film(t, k, &surface);
+                }
+            }
+        }
+    }
+
+    fn cut_film(&mut self, t: usize, k: usize, surface: &[[DVec3; 3]]) {
+        let matter = self.model.films[k].matter;
+        if self.groups.iter().any(|g| g.is_frozen(matter)) {
+            return;
+        }
+        let nodes = &mut self.state.nodes[matter.index()];
+        let Some(membrane) = self.model.membrane_mut(matter) else {
+            return;
+        };
+        // What is refused is no harm: the blades close in vain.
+        let Ok(opened) = membrane.cut(nodes, surface) else {
+            return;
+        };
+        if membrane.event().is_empty() {
+            return;
+        }
+        let pieces = membrane.sheet().pieces();
+        self.follow_tear(matter);
+        self.take_over(k, true);
+        if opened > 0 {
+            self.tears[k][1] += 1;
+            let what = Happening::Cut {
+                instrument: self.model.tools[t].name.clone(),
+                membrane: self.model.names[matter.index()].clone(),
+                pieces,
+            };
+            let time = self.state.time;
+            self.report.events.push(Event { time, what });
+        }
+    }
+
+    /// Mean edge of the finest membrane as it was built, m; none if there is no membrane.
+    fn finest_edge(&self) -> Option<f64> {
+        let edges = self.model.films.iter().map(|film| film.edge);
+        edges.reduce(f64::min)
+    }
+
+    /// Forceps take hold of what is between their jaws: of which membrane most, and at how many points.
+    pub(crate) fn close_films(&mut self, t: usize, shaft: &Pose) -> (usize, MatterId) {
+        let mut most = (0, MatterId::WORLD);
+        for work in self.groups.iter_mut().flat_map(|g| &mut g.works) {
+            if work.tool == t
+                && let Some(membrane) = self.model.membrane(work.matter)
+            {
+                let nodes = &self.state.nodes[work.matter.index()];
+                let count = work.close(membrane, nodes, shaft);
+                if count > most.0 {
+                    most = (count, work.matter);
+                }
+            }
+        }
+        most
+    }
+
+    /// Forceps let go of membranes.
+    pub(crate) fn open_films(&mut self, t: usize) {
+        let works = self.groups.iter_mut().flat_map(|g| &mut g.works);
+        works.filter(|w| w.tool == t).for_each(Work::forget);
+    }
+
+    /// Points of membranes that forceps hold.
+    pub(crate) fn held_in_films(&self, t: usize) -> usize {
+        let works = self.groups.iter().flat_map(|g| &g.works);
+        works.filter(|w| w.tool == t).map(Work::held).sum()
+    }
+
+    /// Triangles of membranes that stick to a needle.
+    pub fn sticking(&self, t: usize) -> usize {
+        let works = self.groups.iter().flat_map(|g| &g.works);
+        works.filter(|w| w.tool == t).map(Work::sticking).sum()
+    }
+
+    /// Closing forceps draw what they hold to the middle between their jaws.
+    pub(crate) fn squeeze_films(&mut self) {
+        for work in self.groups.iter_mut().flat_map(|g| &mut g.works) {
+            let Motion { from, to } = self.motions[work.tool];
+            if to.jaw < from.jaw && work.held() > 0 {
+                let [now, then] = [to.jaw, from.jaw].map(|jaw| real::sin(0.5 * jaw));
+                work.draw_together(now / then);
             }
         }
     }
@@ -196,6 +307,8 @@ impl Simulation {
             grip.holds.retain_mut(|hold| follow(&mut hold.tie.b));
         }
         for group in &mut self.groups {
+            let works = group.works.iter_mut().filter(|w| w.matter == matter);
+            works.for_each(|work| work.follow(membrane));
             for tie in &mut group.ties[..group.scene_ties] {
                 for end in [&mut tie.a, &mut tie.b] {
                     // A tie is for good: if what it was on is gone, it clings to what was next to it.
@@ -257,7 +370,11 @@ impl Simulation {
     }
 
     /// Takes up membranes as they were stored, and where what is on them was.
-    pub(crate) fn resume_films(&mut self, films: Vec<(Membrane, u64)>, followers: Vec<Follower>) {
+    pub(crate) fn resume_films(
+        &mut self,
+        films: Vec<(Membrane, [u64; 2])>,
+        followers: Vec<Follower>,
+    ) {
         for (k, (membrane, tears)) in films.into_iter().enumerate() {
             let m = self.model.films[k].matter.index();
             let rest = membrane.rest();

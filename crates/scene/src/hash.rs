@@ -96,7 +96,25 @@ impl Simulation {
                 membrane.see(|bits| hash.count(bits));
             }
         }
-        self.tears.iter().for_each(|tears| hash.count(*tears));
+        self.tears
+            .as_flattened()
+            .iter()
+            .for_each(|n| hash.count(*n));
+        for work in self.groups.iter().flat_map(|g| &g.works) {
+            work.see(|bits| hash.count(bits));
+        }
+        for stroke in &self.strokes {
+            hash.numbers(&[stroke.open, stroke.jaw]);
+            if let Some((pose, way)) = &stroke.bitten {
+                hash.vectors(&[pose.position]);
+                hash.numbers(&pose.rotation.to_array());
+                hash.number(*way);
+            }
+        }
+        for lead in &self.leads {
+            hash.count(u64::from(lead.is_led) | u64::from(lead.is_taken) << 1);
+            lead.hand.iter().for_each(|h| hash.numbers(&h.to_array()));
+        }
         for follower in &self.followers {
             hash.anchor(&follower.named);
             hash.count(u64::from(follower.now.is_some()));

@@ -61,6 +61,8 @@ pub enum NodeState {
     Joined,
     /// The mouse or a command pulls at it (K149).
     Pulled,
+    /// It is marked for cutting (K26).
+    Marked,
 }
 
 /// A node.
@@ -292,11 +294,7 @@ impl Simulation {
             if wanted.nodes {
                 let seen = (0..nodes.len()).map(|i| NodeInsight {
                     position: nodes.position[i],
-                    state: if self.is_pulled(tissue.matter, i as u32) {
-                        NodeState::Pulled
-                    } else {
-                        state(net, nodes, i)
-                    },
+                    state: state(net, nodes, i, self.node_flags(net, tissue.matter, i as u32)),
                 });
                 out.nodes.extend(seen);
             }
@@ -389,6 +387,21 @@ impl Simulation {
 }
 
 impl Simulation {
+    /// What a node of a tissue is, and what is being done to it (K26); none if the tissue is no net or has no such node.
+    pub fn flags(&self, tissue: usize, node: u32) -> Option<NodeFlags> {
+        let matter = self.model.tissues.get(tissue)?.matter;
+        let net = self.model.net(matter)?;
+        let known = (node as usize) < net.masses().len();
+        known.then(|| self.node_flags(net, matter, node))
+    }
+
+    /// The flags of a node; whether a force is put in there is known to the step alone (K149).
+    fn node_flags(&self, net: &Net, matter: MatterId, node: u32) -> NodeFlags {
+        let mut flags = net.flags(node as usize);
+        flags.set(NodeFlags::FORCE_INPUT, self.is_pulled(matter, node));
+        flags
+    }
+
     /// True if the mouse or a command pulls at a node.
     fn is_pulled(&self, matter: MatterId, node: u32) -> bool {
         let pulls = self.pulls.iter().map(|p| &p.anchor);
@@ -404,11 +417,12 @@ impl Simulation {
     }
 }
 
-fn state(net: &Net, nodes: &Nodes, i: usize) -> NodeState {
-    let flags = net.flags(i);
+fn state(net: &Net, nodes: &Nodes, i: usize, flags: NodeFlags) -> NodeState {
     match net.masses().lock(i) {
+        _ if flags.has(NodeFlags::FORCE_INPUT) => NodeState::Pulled,
         Lock::Fixed => NodeState::Fixed,
         _ if flags.has(NodeFlags::GRASPED) => NodeState::Grasped,
+        _ if flags.has(NodeFlags::CUT_MARK) => NodeState::Marked,
         _ if flags.has(NodeFlags::SLAVE) => NodeState::Hyper,
         _ if flags.has(NodeFlags::GLOBAL_ELEMENT) => NodeState::Joined,
         _ if flags.has(NodeFlags::GLOBAL_DYNAMIC) => NodeState::Joined,

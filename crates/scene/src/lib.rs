@@ -15,6 +15,7 @@ mod folds;
 pub mod group;
 mod hash;
 pub mod insight;
+pub mod lead;
 pub mod load;
 mod pace;
 pub mod parameter;
@@ -26,6 +27,7 @@ pub mod report;
 pub mod simulation;
 pub mod snapshot;
 pub mod torn;
+pub mod works;
 
 pub use energy::Energy;
 pub use event::Event;

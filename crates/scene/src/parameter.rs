@@ -1,5 +1,6 @@
 //! Parameters that can be changed while a scene runs (K13).
 
+mod film;
 pub(crate) mod single;
 
 use crate::{
@@ -7,8 +8,9 @@ use crate::{
     build::{Model, Wish},
     collisions::Collisions,
     event::Happening,
-    file::{IntegratorName, LawSpec, MaterialSpec},
+    file::{InstrumentKind, IntegratorName, LawSpec, MaterialSpec},
 };
+use film::FILM_NUMBERS;
 use serde::{Deserialize, Serialize};
 use single::Touches;
 use trocar_dynamics::Matter;
@@ -75,6 +77,10 @@ pub(crate) enum Subject {
     GripForce(usize),
     /// The greatest speed of an instrument.
     Speed(usize),
+    /// The force that tears membranes off a needle.
+    TearOff(usize),
+    /// A number of a membrane: which membrane, which of [`FILM_NUMBERS`].
+    Film(usize, usize),
     /// A number of a single thing: its place among all of them, and what follows from it.
     Single(usize, Touches),
 }
@@ -439,6 +445,20 @@ pub(crate) fn list(model: &Model) -> (Vec<Parameter>, Vec<Subject>) {
             );
         }
     }
+    for (k, film) in model.films.iter().enumerate() {
+        let Some(mut spec) = model.film_spec(k).cloned() else {
+            continue;
+        };
+        let name = &model.tissues[film.tissue].name;
+        for (n, number) in FILM_NUMBERS.iter().enumerate() {
+            let unit = (number.unit)(&spec);
+            if let Some(start) = (number.place)(&mut spec).map(|x| *x) {
+                let range = number.range.bounds(start);
+                let subject = Subject::Film(k, n);
+                add(name, number.name, unit, number.about, range, start, subject);
+            }
+        }
+    }
     for (t, tool) in model.tools.iter().enumerate() {
         let (name, grasper) = (&tool.name, &tool.grasper);
         let numbers = [
@@ -457,7 +477,14 @@ pub(crate) fn list(model: &Model) -> (Vec<Parameter>, Vec<Subject>) {
                 Subject::Speed(t),
             ),
         ];
-        for (what, unit, about, start, subject) in numbers {
+        let sticks = tool.stick.map(|[_, limit]| {
+            let about = "Force along its skin that tears off what sticks to it.";
+            ("tears off at", "N", about, limit, Subject::TearOff(t))
+        });
+        // A needle has no jaws.
+        let holds = tool.kind != InstrumentKind::Needle;
+        let numbers = numbers.into_iter().skip(usize::from(!holds));
+        for (what, unit, about, start, subject) in numbers.chain(sticks) {
             add(
                 name,
                 what,
@@ -612,6 +639,7 @@ impl Simulation {
             };
             write(&mut materials[place].1, k, *value);
         }
+        let films = self.retuned(values)?;
         if !(wish.materials.is_empty() && wish.singles.is_empty()) {
             self.model.remake(&wish)?;
             for (group, connected) in self.groups.iter_mut().zip(&self.model.groups) {
@@ -634,10 +662,17 @@ impl Simulation {
                 Subject::SlowMotion => self.model.slow_motion = *value,
                 Subject::GripForce(t) => self.model.tools[t].grasper.grip_force = *value,
                 Subject::Speed(t) => self.model.tools[t].grasper.speed = *value,
-                Subject::Material(..) | Subject::Single(..) => {}
+                Subject::TearOff(t) => {
+                    if let Some([_, limit]) = &mut self.model.tools[t].stick {
+                        *limit = *value;
+                    }
+                }
+                Subject::Material(..) | Subject::Single(..) | Subject::Film(..) => {}
             }
             self.parameters[*p].value = *value;
         }
+        self.take_retuned(films);
+        self.renew_works();
         Ok(())
     }
 

@@ -5,8 +5,10 @@ use crate::{
     build::{MAX_STEP, Model, pose},
     command::{self, Command},
     event::Happening,
+    file::InstrumentKind,
     films::Follower,
     group::{Group, Motion, Stage as GroupStage},
+    lead::Lead,
     parameter::{self, Subject},
     report::{Clock, Stage},
 };
@@ -20,6 +22,7 @@ use trocar_tools::{
     EndoscopeHandle, Eye, Grip, Handle,
     grasper::PARTS,
     grip::{Failure, Zone},
+    membrane::Stroke,
 };
 
 /// Fewer nodes than this are stepped by one thread; waking another would cost more than it saves.
@@ -106,12 +109,18 @@ pub struct Simulation {
     pub(crate) followers: Vec<Follower>,
     /// The scene's own, as it names them.
     pub(crate) lasting: Vec<Anchor>,
-    /// How often each membrane has torn.
-    pub(crate) tears: Vec<u64>,
     /// Memory for what a tear means to surfaces.
     pub(crate) torn: Torn,
-    motions: Vec<Motion>,
+    /// How often each membrane has torn, and how often it was cut.
+    pub(crate) tears: Vec<[u64; 2]>,
+    pub(crate) motions: Vec<Motion>,
     pub(crate) grips: Vec<Grip>,
+    /// How far scissors have closed, by instrument; others have one that cuts nothing.
+    pub(crate) strokes: Vec<Stroke>,
+    /// Who leads each instrument, hand or command.
+    pub(crate) leads: Vec<Lead>,
+    /// Points of membranes that forceps held before this step, by instrument.
+    pub(crate) had: Vec<usize>,
     forces: Vec<DVec3>,
     pub(crate) groups: Vec<Group>,
     slot: Vec<u32>,
@@ -153,6 +162,9 @@ impl Simulation {
             torn: Torn::default(),
             motions: Vec::new(),
             grips: Vec::new(),
+            strokes: Vec::new(),
+            leads: Vec::new(),
+            had: vec![0; model.tools.len()],
             forces: vec![DVec3::ZERO; model.tools.len()],
             groups,
             slot,
@@ -199,6 +211,8 @@ impl Simulation {
                 ..Grip::default()
             })
             .collect();
+        self.strokes = self.handles.iter().map(|h| Stroke::at(h.jaw)).collect();
+        self.leads = vec![Lead::default(); self.handles.len()];
         self.forces.fill(DVec3::ZERO);
         // What could be made once can be made again: edits of single things add no triangles.
         if let Ok(groups) = groups(&self.model) {
@@ -225,6 +239,7 @@ impl Simulation {
         // Hands live in the time of the room, tissue in that of the scene (K63).
         let dt = self.step_with_commands((wall * self.model.slow_motion).min(self.longest));
         self.command(dt);
+        self.script(dt);
         self.follow(input, wall.min(self.longest));
         self.draw(dt);
         self.place_grounds(self.state.time + dt);
@@ -302,16 +317,22 @@ impl Simulation {
         }
         for (t, tool) in self.model.tools.iter().enumerate() {
             let from = self.handles[t];
-            let wish = input.handles.get(t).unwrap_or(&from);
-            let to = tool.grasper.follow(&from, wish, dt);
+            let hand = input.handles.get(t).unwrap_or(&from);
+            let hand = tool.grasper.reachable(hand, &from);
+            let wish = self.leads[t].wish(&hand, &from);
+            let to = tool.grasper.follow(&from, &wish, dt);
             self.motions[t] = Motion { from, to };
             self.handles[t] = to;
             self.grips[t].squeeze(to.jaw);
         }
+        self.squeeze_films();
     }
 
     /// Gives every group its shares of the state, and the ties of what is held.
     fn lend(&mut self) {
+        for t in 0..self.had.len() {
+            self.had[t] = self.held_in_films(t);
+        }
         for group in &mut self.groups {
             group.borrow(&mut self.state);
             group.ties.truncate(group.scene_ties);
@@ -368,6 +389,7 @@ impl Simulation {
         if self.groups.iter().any(|g| !g.fallen.is_empty()) {
             self.mark_held();
         }
+        self.cut_films();
         self.work_films();
         for t in 0..self.model.tools.len() {
             self.edit_grip(t, dt);
@@ -376,17 +398,23 @@ impl Simulation {
 
     fn edit_grip(&mut self, t: usize, dt: f64) {
         let tool = &self.model.tools[t];
+        if !matches!(tool.kind, InstrumentKind::Grasper | InstrumentKind::Forceps) {
+            return;
+        }
         let jaw = self.handles[t].jaw;
+        let had = self.had[t];
+        let held = self.held_in_films(t);
         let mut happened = None;
         if jaw > tool.grasper.release_angle {
             self.grips[t].armed = true;
-            if !self.grips[t].is_empty() {
-                self.grips[t].let_go();
+            if held > 0 || !self.grips[t].is_empty() {
                 happened = Some(Happening::Released {
                     instrument: tool.name.clone(),
                 });
+                self.grips[t].let_go();
+                self.open_films(t);
             }
-        } else if !self.grips[t].is_empty() {
+        } else if held > 0 || had > 0 || !self.grips[t].is_empty() {
             let tissues = &self.model.tissues;
             let bears = |m: MatterId| {
                 tissues
@@ -405,6 +433,13 @@ impl Simulation {
                         instrument: instrument(),
                     },
                 });
+            if held == 0 && had > 0 {
+                happened = Some(Happening::Slipped {
+                    instrument: instrument(),
+                });
+            } else if held != had && happened.is_none() {
+                self.mark_held();
+            }
         } else if self.grips[t].armed && jaw < tool.grasper.capture_angle {
             self.grips[t].armed = false;
             happened = self.capture(t);
@@ -423,7 +458,12 @@ impl Simulation {
         let shaft = tool.grasper.poses(&self.handles[t])[0];
         let zone = Zone::new(&tool.grasper, shaft, self.handles[t].jaw);
         let mut most = (0, MatterId::WORLD);
+        let fine = tool.kind == InstrumentKind::Forceps;
         for skin in self.groups.iter().flat_map(|g| &g.skins) {
+            // Forceps hold membranes in another way.
+            if fine && self.model.membrane(skin.matter).is_some() {
+                continue;
+            }
             let positions = &self.state.nodes[skin.matter.index()].position;
             let holds = zone.capture(tool.matter, skin.matter, &skin.patch, positions);
             if holds.len() > most.0 {
@@ -432,18 +472,30 @@ impl Simulation {
             self.grips[t].holds.extend(holds);
         }
         self.grips[t].jaw = self.handles[t].jaw;
+        let films = self.close_films(t, &shaft);
+        if films.0 > most.0 {
+            most = films;
+        }
         (most.0 > 0).then(|| Happening::Grasped {
-            instrument: tool.name.clone(),
+            instrument: self.model.tools[t].name.clone(),
             tissue: self.model.names[most.1.index()].clone(),
-            points: self.grips[t].holds.len(),
+            points: self.held(t),
         })
     }
 
     /// Tells surfaces and nets what is held.
     pub(crate) fn mark_held(&mut self) {
         self.groups.iter_mut().for_each(Group::replan);
+        for group in &mut self.groups {
+            for skin in &mut group.skins {
+                skin.held.clear();
+                if let Some(membrane) = self.model.membrane(skin.matter) {
+                    let works = group.works.iter().filter(|w| w.matter == skin.matter);
+                    works.for_each(|work| work.see_held(membrane, &mut skin.held));
+                }
+            }
+        }
         for skin in self.groups.iter_mut().flat_map(|g| &mut g.skins) {
-            skin.held.clear();
             for (t, grip) in self.grips.iter().enumerate() {
                 for hold in grip.holds.iter().filter(|h| h.tie.b.matter == skin.matter) {
                     match hold.tie.b.at {
@@ -579,9 +631,14 @@ impl Simulation {
         })
     }
 
-    /// What it holds.
+    /// What it holds by ties: everything but what forceps hold of membranes.
     pub fn grip(&self, t: usize) -> &Grip {
         &self.grips[t]
+    }
+
+    /// Points that it holds, of whatever.
+    pub fn held(&self, t: usize) -> usize {
+        self.grips[t].holds.len() + self.held_in_films(t)
     }
 
     pub(crate) fn parts(&self) -> (&State, u64, &[Handle], &[Grip], &[Group]) {

@@ -2,10 +2,13 @@
 
 use crate::{
     Simulation,
+    build::Retuned,
     collisions::{Given, Rest},
     films::Follower,
     folds::{FoldRecord, Folding, are_folds},
+    lead::Lead,
     probes::Warm,
+    works::{Work, WorkRecord},
 };
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
@@ -13,7 +16,7 @@ use thiserror::Error;
 use trocar_collide::patch::Side;
 use trocar_dynamics::{Anchor, Local, MatterId, Nodes, State, TieKind, joint::Memory};
 use trocar_soft::membrane::{Membrane, MembraneRecord};
-use trocar_tools::{EndoscopeHandle, Grip, Handle, grasper::PARTS, grip::Hold};
+use trocar_tools::{EndoscopeHandle, Grip, Handle, grasper::PARTS, grip::Hold, membrane::Stroke};
 
 const MAGIC: &[u8; 8] = b"TROCSNP9";
 
@@ -61,6 +64,8 @@ struct GroupPart {
     folds: Option<(Vec<FoldRecord>, u64)>,
     /// Ends of its ties, if the scene has membranes: tears move them.
     feet: Vec<(Anchor, Anchor)>,
+    /// What needles and forceps remember of its membranes.
+    works: Vec<WorkRecord>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -73,9 +78,13 @@ struct Snapshot {
     /// Parameters that are not what the scene says: index, in ascending order, and value.
     parameters: Vec<(usize, f64)>,
     grips: Vec<Grip>,
+    /// How far scissors have closed.
+    strokes: Vec<Stroke>,
+    /// Who leads the instruments.
+    leads: Vec<Lead>,
     groups: Vec<GroupPart>,
-    /// What became of each membrane, and how often it tore.
-    films: Vec<(MembraneRecord, u64)>,
+    /// What became of each membrane, how often it tore, and how often it was cut.
+    films: Vec<(MembraneRecord, [u64; 2])>,
     followers: Vec<Follower>,
 }
 
@@ -92,6 +101,8 @@ impl Simulation {
             endoscope: self.endoscope(),
             parameters: self.changed().collect(),
             grips: grips.to_vec(),
+            strokes: self.strokes.clone(),
+            leads: self.leads.clone(),
             groups: groups
                 .iter()
                 .map(|g| GroupPart {
@@ -110,6 +121,7 @@ impl Simulation {
                         true => Vec::new(),
                         false => g.ties[..g.scene_ties].iter().map(|t| (t.a, t.b)).collect(),
                     },
+                    works: g.works.iter().map(Work::record).collect(),
                 })
                 .collect(),
             films: films
@@ -148,9 +160,12 @@ impl Simulation {
         if snapshot.scene != self.scene_hash() {
             return Err(SnapshotError::OtherScene);
         }
-        let films = self.read_films(std::mem::take(&mut snapshot.films))?;
-        self.check(&snapshot, &films)?;
         let way = self.way_to(&snapshot.parameters);
+        let tuned = self
+            .retuned(&way)
+            .map_err(|_| SnapshotError::Damaged("a membrane can't be so"))?;
+        let films = self.read_films(std::mem::take(&mut snapshot.films), &tuned)?;
+        self.check(&snapshot, &films)?;
         self.assume(&way)
             .map_err(|_| SnapshotError::Damaged("the scene can't run with its parameters"))?;
         self.resume(
@@ -161,6 +176,7 @@ impl Simulation {
             snapshot.grips,
         );
         self.resume_films(films, snapshot.followers);
+        (self.strokes, self.leads) = (snapshot.strokes, snapshot.leads);
         for (group, part) in self.groups.iter_mut().zip(snapshot.groups) {
             for (tie, (a, b)) in group.ties.iter_mut().zip(part.feet) {
                 (tie.a, tie.b) = (a, b);
@@ -170,6 +186,11 @@ impl Simulation {
             }
             for (joint, memory) in group.joints.iter_mut().zip(part.joints) {
                 joint.memory = memory;
+            }
+            for (work, record) in group.works.iter_mut().zip(&part.works) {
+                if let Some(membrane) = self.model.membrane(work.matter) {
+                    work.resume(membrane, record);
+                }
             }
             group.bad = part.bad;
             group.warm = part.warm;
@@ -184,20 +205,26 @@ impl Simulation {
                 collisions.take_rest(part.rest);
             }
         }
+        // Only now is known what forceps hold.
+        self.mark_held();
         Ok(())
     }
 
     /// The membranes of a snapshot.
     fn read_films(
         &self,
-        records: Vec<(MembraneRecord, u64)>,
-    ) -> Result<Vec<(Membrane, u64)>, SnapshotError> {
+        records: Vec<(MembraneRecord, [u64; 2])>,
+        tuned: &[Retuned],
+    ) -> Result<Vec<(Membrane, [u64; 2])>, SnapshotError> {
         let films = &self.model.films;
         if records.len() != films.len() {
             return Err(SnapshotError::Damaged("it does not fit the scene"));
         }
-        let read = films.iter().zip(records).map(|(film, (record, tears))| {
-            let membrane = film.whole.from_record(record);
+        let read = films.iter().zip(records).enumerate();
+        let read = read.map(|(k, (film, (record, tears)))| {
+            let tuned = tuned.iter().find(|t| t.film == k);
+            let whole = tuned.map_or(&film.whole, |t| &t.whole);
+            let membrane = whole.from_record(record);
             let membrane = membrane.map_err(|_| SnapshotError::Damaged("a membrane is none"))?;
             Ok((membrane, tears))
         });
@@ -205,7 +232,11 @@ impl Simulation {
     }
 
     /// A snapshot may come from anywhere: what does not fit the scene, or is no number, is refused.
-    fn check(&self, snapshot: &Snapshot, films: &[(Membrane, u64)]) -> Result<(), SnapshotError> {
+    fn check(
+        &self,
+        snapshot: &Snapshot,
+        films: &[(Membrane, [u64; 2])],
+    ) -> Result<(), SnapshotError> {
         let all = self.model.films.iter().zip(films);
         let film = |m: MatterId| all.clone().find(|(f, _)| f.matter == m).map(|(_, x)| &x.0);
         let count = |m: usize, now: usize| {
@@ -222,7 +253,8 @@ impl Simulation {
             None => was == is,
         };
         let lasting = self.lasting.len();
-        let same_films = snapshot.followers.len() >= lasting
+        let same_films = films.iter().all(|f| f.1.iter().all(|n| is_count(*n)))
+            && snapshot.followers.len() >= lasting
             && self
                 .lasting
                 .iter()
@@ -233,8 +265,7 @@ impl Simulation {
             });
         let (state, _, handles, grips, groups) = self.parts();
         let same_nodes = snapshot.state.time.is_finite()
-            // More steps than this nobody has made; counting on must not overflow.
-            && snapshot.steps < 1 << 53
+            && is_count(snapshot.steps)
             && state.nodes.len() == snapshot.state.nodes.len()
             && the_world_stands(&state.nodes, &snapshot.state.nodes)
             && (state.nodes.iter().zip(&snapshot.state.nodes).enumerate()).all(|(m, (a, b))| {
@@ -248,6 +279,11 @@ impl Simulation {
         let near = |a: &[f64], b: &[f64]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-9);
         let same_tools = handles.len() == snapshot.handles.len()
             && grips.len() == snapshot.grips.len()
+            && snapshot.strokes.len() == grips.len()
+            && snapshot.strokes.iter().all(Stroke::is_sound)
+            && snapshot.leads.len() == grips.len()
+            && (snapshot.leads.iter().filter_map(|lead| lead.hand))
+                .all(|hand| hand.to_array().iter().all(|x| x.is_finite()))
             && tools.iter().zip(&snapshot.handles).all(|(tool, handle)| {
                 let reached = tool.grasper.reachable(handle, handle).to_array();
                 near(&reached, &handle.to_array())
@@ -287,6 +323,10 @@ impl Simulation {
                                     .all(|(tie, (a, b))| stays(&tie.a, a) && stays(&tie.b, b))
                         }
                     }
+                    && part.works.len() == g.works.len()
+                    && g.works.iter().zip(&part.works).all(|(work, record)| {
+                        film(work.matter).is_some_and(|m| work.can_resume(m, record))
+                    })
                     && part.sides.len() == g.skins.len()
                     && g.skins.iter().zip(&part.sides).all(|(skin, sides)| {
                         let triangles = match film(skin.matter) {
@@ -358,6 +398,11 @@ fn the_world_stands(here: &[Nodes], there: &[Nodes]) -> bool {
 fn is_impulse(impulse: &DVec3) -> bool {
     // Also false for what is no number.
     impulse.length() <= MAX_IMPULSE
+}
+
+/// More steps or tears than this nobody has made; counting on must not overflow.
+fn is_count(n: u64) -> bool {
+    n < 1 << 53
 }
 
 fn is_substep(h: f64) -> bool {

@@ -15,6 +15,8 @@ pub struct Torn {
     pub membrane: String,
     /// Steps of tears so far.
     pub tears: u64,
+    /// Bites of scissors so far.
+    pub cuts: u64,
     /// Changes of its triangles so far, cuts it had from the start included.
     pub edits: u64,
     /// Triangles, and how many it had whole.
@@ -53,7 +55,7 @@ impl Simulation {
             .collect()
     }
 
-    fn torn_film(&self, film: &Film, tears: u64) -> Option<Torn> {
+    fn torn_film(&self, film: &Film, [tears, cuts]: [u64; 2]) -> Option<Torn> {
         let membrane = self.model.membrane(film.matter)?;
         let (sheet, whole) = (membrane.sheet(), film.whole.sheet());
         let sides = torn_sides(sheet);
@@ -69,6 +71,7 @@ impl Simulation {
         Some(Torn {
             membrane: self.model.names[film.matter.index()].clone(),
             tears,
+            cuts,
             edits: sheet.version(),
             triangles: [sheet.triangle_count(), whole.triangle_count()],
             pieces: sheet.pieces(),

@@ -302,3 +302,47 @@ material = { mass = 0.001, damping = 0.2, stiffness = 20, memory = 5 }
         assert!(!names.contains(&idle), "{idle}");
     }
 }
+
+/// Where each matter stands in memory: what is made anew stands elsewhere.
+fn places(simulation: &Simulation) -> Vec<*const ()> {
+    let matters = simulation.model().matters.iter();
+    matters.map(|m| std::ptr::from_ref(&**m).cast()).collect()
+}
+
+#[test]
+fn a_change_makes_anew_what_it_must_and_nothing_else() {
+    let mut simulation = built(SCENE);
+    run(&mut simulation, 3);
+    let index = |name: &str| {
+        let names = &simulation.model().names;
+        names.iter().position(|n| n == name).unwrap()
+    };
+    let (sheet, other) = (index("sheet"), index("other"));
+    for (group, name, value, wanted) in [
+        // What is no part of a net.
+        ("sheet", "bears", 3.0, vec![]),
+        ("element 0", "stiffness", 9.0, vec![]),
+        ("sheet", "stiffness", 41.0, vec![sheet]),
+        ("sheet", "gravity", 0.0, vec![sheet]),
+        ("sheet", "element 0 stiffness", 6.0, vec![sheet]),
+        ("signal beat", "rate", 3.0, vec![sheet]),
+        // Who leads bears what follows.
+        ("other", "mass", 0.0011, vec![sheet, other]),
+        ("couple 0", "force factor", 0.5, vec![sheet]),
+    ] {
+        let before = places(&simulation);
+        let wish = change(&simulation, group, name, value);
+        let events = step(&mut simulation, &[wish]);
+        assert!(
+            !events
+                .iter()
+                .any(|e| matches!(e, Happening::Refused { .. })),
+            "{group} {name}: {events:?}"
+        );
+        let after = places(&simulation);
+        let made: Vec<usize> = (0..before.len())
+            .filter(|m| before[*m] != after[*m])
+            .collect();
+        assert_eq!(made, wanted, "{group}: {name}");
+    }
+}

@@ -648,3 +648,359 @@ fn coupled_tissues_fall_like_a_stone_whatever_their_masses() {
         .count();
     assert_eq!((heavy, light), (4, 12), "{masses:?}");
 }
+
+/// Two families, each with a central node; nothing but damping within them.
+const CENTRED: &str = r#"trocar = 1
+[world]
+gravity = [0, 0, 0]
+[[net]]
+name = "left"
+points = [[0, 0.01, 0], [0, -0.01, 0], [0.01, 0, 0.01], [0.01, 0, -0.01]]
+facets = [[0, 1, 2], [0, 3, 1]]
+fathers = [0, 0, 0, 0]
+centres = [{ position = [0, 0, 0] }]
+material = { mass = 0.001, damping = 0.05, stiffness = 20, memory = 10, centre_mass = 0.01, centre_damping = 0, turn_damping = 0 }
+[[net]]
+name = "right"
+points = [[0.03, 0.01, 0], [0.03, -0.01, 0], [0.04, 0, 0.01], [0.04, 0, -0.01]]
+facets = [[0, 1, 2], [0, 3, 1]]
+fathers = [0, 0, 0, 0]
+centres = [{ position = [0.03, 0, 0] }]
+material = { mass = 0.002, damping = 0.05, stiffness = 20, memory = 10, centre_mass = 0.02, centre_damping = 0, turn_damping = 0 }
+[[command]]
+at = 0
+push = [0.1, 0.05, 0]
+on = { tissue = "right", node = 3 }
+until = 0.2
+"#;
+
+#[test]
+fn couples_lead_to_and_from_central_nodes() {
+    // Masters, slaves, which nodes these are, and how far they may come apart: copies not at all, ties by their tolerance.
+    for (master, slave, pair, apart) in [
+        ("centres = [0]", "nodes = [0]", [0, 1], 0.0),
+        ("nodes = [2]", "centres = [0]", [3, 0], 1e-6),
+        ("centres = [0]", "centres = [0]", [0, 0], 1e-6),
+    ] {
+        let text = format!(
+            "{CENTRED}[[couple]]\nmaster = {{ tissue = \"left\", {master} }}\nslave = {{ tissue = \"right\", {slave} }}\n"
+        );
+        let mut simulation = built(&text);
+        let together = |simulation: &Simulation| {
+            nodes(simulation, "left")[pair[0]].distance(nodes(simulation, "right")[pair[1]])
+        };
+        // The slave was moved onto its master.
+        assert!(together(&simulation) < 1e-15, "{master} {slave}");
+        for _ in 0..5 {
+            run(&mut simulation, 0.1);
+            let now = together(&simulation);
+            assert!(now <= apart, "{master} {slave}: {now}");
+        }
+        // All momentum that was given is there: what follows took its leader along.
+        let model = simulation.model();
+        let mut momentum = DVec3::ZERO;
+        for tissue in &model.tissues {
+            let matter = &model.matters[tissue.matter.index()];
+            let share = &simulation.state().nodes[tissue.matter.index()];
+            for i in 0..share.len() {
+                if matter.leader(i as u32).is_none() {
+                    momentum += share.velocity[i] * matter.masses().mass()[i];
+                }
+            }
+        }
+        let given = DVec3::new(0.02, 0.01, 0.0);
+        assert!(
+            momentum.distance(given) < 1e-9,
+            "{master} {slave}: {momentum}"
+        );
+        assert!(nodes(&simulation, "left")[0].x > 1e-3);
+        let slaves = (0..5).filter(|n| {
+            let flags = simulation.flags(1, *n).unwrap();
+            flags.has(trocar_soft::NodeFlags::SLAVE)
+        });
+        assert_eq!(slaves.count(), 1);
+    }
+    // A body holds one, too.
+    let text = format!(
+        "{CENTRED}[[body]]\nname = \"plate\"\nmotion = \"kinematic\"\nmass = 1\nhalf_extents = [0.005, 0.005, 0.005]\ncollide = false\n\
+         [[couple]]\nmaster = {{ body = \"plate\" }}\nslave = {{ tissue = \"right\", centres = [0] }}\n"
+    );
+    let mut simulation = built(&text);
+    run(&mut simulation, 0.5);
+    let held = nodes(&simulation, "right")[0];
+    assert!(held.distance(DVec3::X * 0.03) < 1e-6, "{held}");
+}
+
+#[test]
+fn central_nodes_that_can_not_follow_are_refused() {
+    let couple = |master: &str, slave: &str, more: &str| {
+        format!(
+            "{CENTRED}[[couple]]\nmaster = {{ tissue = \"left\", {master} }}\nslave = {{ tissue = \"right\", {slave} }}\n{more}"
+        )
+    };
+    for (text, why) in [
+        (
+            couple("nodes = [0]", "centres = [0]", "force_factor = 0.5"),
+            "gives all of its force",
+        ),
+        (
+            couple("centres = [4]", "nodes = [0]", ""),
+            "no central node 4",
+        ),
+        (
+            couple("centres = [0, 0]", "nodes = [0, 1]", ""),
+            "named twice",
+        ),
+        (
+            couple("centres = [0]", "nodes = [0], centres = [0]", ""),
+            "Give one of",
+        ),
+        (
+            couple("nodes = [0]", "centres = [0]", "")
+                .replace("centre_mass = 0.02,", "centre_mass = 0.02, mobile = false,"),
+            "locked and can't follow",
+        ),
+    ] {
+        let said = refused(&text);
+        assert!(said.contains(why), "{why}: {said}");
+    }
+}
+
+/// A sheet, of which single things are written as the source writes them.
+const MARKED: &str = r#"trocar = 1
+[world]
+gravity = [0, -1, 0]
+[[sheet]]
+name = "sheet"
+origin = [0, 0, 0]
+u = [0.04, 0, 0]
+v = [0, 0, 0.04]
+rows = 5
+columns = 5
+fixed = [{ ring = 0 }]
+material = { mass = 0.001, damping = 0.05, stiffness = 20, memory = 2 }
+[sheet.edit]
+nodes = [NODES]
+elements = [ELEMENT]
+[[element]]
+a = { tissue = "sheet", node = 24 }
+GLOBAL
+[[command]]
+at = 0
+push = [0, 0, 0.001]
+on = { tissue = "sheet", node = 8 }
+until = 0.1
+"#;
+
+fn marked(nodes: &str, element: &str, global: &str) -> String {
+    MARKED
+        .replace("NODES", nodes)
+        .replace("ELEMENT", element)
+        .replace("GLOBAL", global)
+}
+
+#[test]
+fn type_bits_of_the_source_say_what_words_say() {
+    let words = marked(
+        "",
+        "{ a = 0, b = 20, answer = { stiffness = 30, dead = [0, 0.002], limit = [0, inf] } }",
+        "answer = { damping = 0.02 }",
+    );
+    let bits = marked(
+        "",
+        "{ a = 0, b = 20, answer = { bits = 0x51, constant = 30, parameter = 0.002 } }",
+        "answer = { bits = 0x101, constant = 0.02 }",
+    );
+    let (mut a, mut b) = (built(&words), built(&bits));
+    run(&mut a, 0.5);
+    run(&mut b, 0.5);
+    assert_eq!(nodes(&a, "sheet"), nodes(&b, "sheet"));
+    // They act: without them it hangs otherwise.
+    let mut plain = built(&words.replace("stiffness = 30", "stiffness = 0"));
+    run(&mut plain, 0.5);
+    assert!(nodes(&plain, "sheet") != nodes(&a, "sheet"));
+    for (answer, why) in [
+        ("{ bits = 0x8, constant = 1 }", "no meaning"),
+        ("{ bits = 0x3, constant = 1 }", "linear and quadratic"),
+        ("{ bits = 0x1 }", "how strong"),
+        ("{ bits = 0x1, constant = 1, stiffness = 2 }", "how strong"),
+        ("{ bits = 0x200, constant = 1 }", "edit.torsions"),
+        ("{ bits = 0x400, constant = 1 }", "edit.bends"),
+        ("{ stiffness = 1, parameter = 1 }", "belong to `bits`"),
+    ] {
+        let element = format!("{{ a = 0, b = 20, answer = {answer} }}");
+        let said = refused(&marked("", &element, "answer = { damping = 0.02 }"));
+        assert!(
+            said.contains(why) && said.contains("test.toml"),
+            "{answer}: {said}"
+        );
+    }
+}
+
+#[test]
+fn nodes_are_marked_and_tell_what_is_done_to_them() {
+    use trocar_soft::NodeFlags;
+    let global = "answer = { damping = 0.02 }";
+    let text = marked(
+        "{ node = 5, cut_mark = true }, { node = 6, bits = 0x30800 }, { node = 7, bits = 0x1000 }",
+        "",
+        global,
+    );
+    let mut simulation = built(&text);
+    let flags = |simulation: &Simulation, node: u32| simulation.flags(0, node).unwrap();
+    assert!(flags(&simulation, 5).has(NodeFlags::CUT_MARK));
+    assert_eq!(flags(&simulation, 6).0, 0x30800);
+    assert_eq!(flags(&simulation, 7), NodeFlags::NOT_INTERACTIVE);
+    assert!(flags(&simulation, 24).has(NodeFlags::GLOBAL_ELEMENT));
+    assert!(flags(&simulation, 0).has(NodeFlags::FIXED));
+    assert_eq!(simulation.flags(0, 25), None);
+    assert_eq!(simulation.flags(1, 0), None);
+    // A force is put in while the command pushes, and no longer (K149).
+    run(&mut simulation, 0.05);
+    assert!(flags(&simulation, 8).has(NodeFlags::FORCE_INPUT));
+    assert!(!flags(&simulation, 9).has(NodeFlags::FORCE_INPUT));
+    let mut insight = Insight::default();
+    let wanted = Views {
+        nodes: true,
+        ..Views::default()
+    };
+    simulation.insight(wanted, &mut insight);
+    let count = |state| insight.nodes.iter().filter(|n| n.state == state).count();
+    assert_eq!((count(NodeState::Marked), count(NodeState::Pulled)), (2, 1));
+    run(&mut simulation, 0.1);
+    assert!(!flags(&simulation, 8).has(NodeFlags::FORCE_INPUT));
+    for (node, why) in [
+        ("{ node = 5, bits = 0x1 }", "what is done to a node"),
+        ("{ node = 5, bits = 0x800, mark = 3 }", "by name"),
+        ("{ node = 5, inertia = \"none\" }", "does not turn"),
+    ] {
+        let said = refused(&marked(node, "", global));
+        assert!(said.contains(why), "{node}: {said}");
+    }
+}
+
+#[test]
+fn single_nodes_remember_a_shape_of_their_own() {
+    let global = "answer = { damping = 0.02 }";
+    let mut plain = built(&marked("", "", global));
+    // Node 24 is drawn a centimetre up; the memory of 22 grows with the square and is much weaker near its place.
+    let mut own = built(&marked(
+        "{ node = 24, memory = 40, base = [0.04, 0.01, 0.04] }, { node = 22, memory_law = \"quadratic\" }",
+        "",
+        global,
+    ));
+    run(&mut plain, 3.0);
+    run(&mut own, 3.0);
+    let height = |simulation: &Simulation, node: usize| nodes(simulation, "sheet")[node].y;
+    assert!(height(&own, 24) > 0.005 && height(&plain, 24) < 0.0);
+    let (soft, firm) = (height(&own, 20), height(&plain, 20));
+    assert!(soft != firm, "{soft} {firm}");
+    // The law can be changed while it runs.
+    let law = own
+        .parameters()
+        .iter()
+        .position(|p| p.name == "node 22 memory law");
+    assert!(law.is_some());
+}
+
+/// K27: none, of a box by its mass, or three moments.
+#[test]
+fn a_central_node_has_the_inertia_it_is_given() {
+    let inertia = |more: &str| {
+        let text = format!("{CENTRED}\n").replacen(
+            "material =",
+            &format!("edit = {{ nodes = [{{ node = {{ centre = 0 }}{more} }}] }}\nmaterial ="),
+            1,
+        );
+        let simulation = built(&text);
+        let matter = simulation.model().tissues[0].matter;
+        simulation.model().matters[matter.index()].masses().rigid()[0].inertia
+    };
+    let usual = inertia("").unwrap();
+    assert!(usual.min_element() > 0.0);
+    assert_eq!(inertia(", inertia = \"none\""), None);
+    assert_eq!(inertia(", inertia = \"box\""), Some(usual));
+    assert_eq!(
+        inertia(", inertia = [1e-5, 2e-5, 3e-5]"),
+        Some(DVec3::new(1e-5, 2e-5, 3e-5))
+    );
+    // As heavy as three: the box resists three times as much.
+    let heavy = inertia(", mass = 0.03").unwrap();
+    assert!(heavy.distance(usual * 3.0) < 1e-12 * heavy.length());
+}
+
+/// K58: what matters less may be a net, a rigid body, or only places in space; the tissue that matters hangs alike.
+#[test]
+fn the_scene_may_be_modelled_in_grades_of_detail() {
+    let text = |more: &str| {
+        format!(
+            r#"trocar = 1
+[[sheet]]
+name = "sheet"
+origin = [0, 0, 0]
+u = [0.04, 0, 0]
+v = [0, 0, 0.04]
+rows = 5
+columns = 5
+material = {{ mass = 0.001, damping = 0.05, stiffness = 20 }}
+{more}"#
+        )
+    };
+    let net = r#"[[sheet]]
+name = "wall"
+origin = [0, 0, -0.04]
+u = [0.04, 0, 0]
+v = [0, 0, 0.04]
+rows = 5
+columns = 5
+fixed = [{ ring = 0 }, { ring = 1 }, { ring = 2 }, { ring = 3 }]
+material = { mass = 0.01, damping = 0.5, stiffness = 2000, memory = 2000 }
+[[couple]]
+master = { tissue = "wall", ring = 4 }
+slave = { tissue = "sheet", ring = 0 }
+"#;
+    let body = r#"[[body]]
+name = "wall"
+position = [0.02, 0, -0.02]
+motion = "kinematic"
+mass = 1
+half_extents = [0.02, 0.005, 0.02]
+collide = false
+[[couple]]
+master = { body = "wall" }
+slave = { tissue = "sheet", ring = 0 }
+"#;
+    let places = text("").replace("material", "fixed = [{ ring = 0 }]\nmaterial");
+    let mut sag = Vec::new();
+    let mut masses = Vec::new();
+    for text in [text(net), text(body), places] {
+        let mut simulation = built(&text);
+        run(&mut simulation, 4.0);
+        let matters = simulation.model().matters.iter();
+        masses.push(matters.map(|m| m.masses().len()).sum::<usize>());
+        sag.push(nodes(&simulation, "sheet")[22].y);
+    }
+    // Each grade is simpler, and tells nearly the same of what matters.
+    assert!(masses[0] > masses[1] && masses[1] > masses[2], "{masses:?}");
+    assert!(sag[2] < -0.01, "{sag:?}");
+    for y in &sag {
+        assert!((y / sag[2] - 1.0).abs() < 0.05, "{sag:?}");
+    }
+}
+
+/// K71: nets and copies alone are stepped without any iteration, however wildly they are pushed.
+#[test]
+fn nets_alone_never_iterate() {
+    let text = format!(
+        "{CENTRED}[[couple]]\nmaster = {{ tissue = \"left\", nodes = [2] }}\nslave = {{ tissue = \"right\", nodes = [0] }}\n"
+    )
+    .replace("push = [0.1, 0.05, 0]", "push = [9, -5, 7]");
+    let mut simulation = built(&text);
+    let input = simulation.idle_input();
+    let substeps = simulation.step(&input).substeps;
+    for _ in 0..200 {
+        let report = simulation.step(&input);
+        assert_eq!((report.aim.iterations, report.correct.iterations), (0, 0));
+        assert_eq!((report.substeps, report.halvings), (substeps, 0));
+    }
+}

@@ -6,14 +6,16 @@ pub use train::{exercise, marker, notice, profile, result_detail, result_row, ta
 
 use crate::wire::{
     BodyDescription, CameraDescription, CircleDescription, EndoscopeDescription, EndoscopeHandle,
-    EndoscopeLimits, InstrumentDescription, Limits, Look, Parameter, PathDescription,
-    SceneDescription, SceneryDescription, TissueDescription,
+    EndoscopeLimits, InstrumentDescription, InstrumentKind, Limits, Look, Parameter,
+    PathDescription, SceneDescription, SceneryDescription, TissueDescription,
 };
 use glam::DVec3;
 use trocar_scene::{
     Simulation, Stage,
     build::{Backdrop, Curve, Model, Scope, Tissue, Tool},
+    file::InstrumentKind as Kind,
 };
+use trocar_tools::End;
 
 /// How long a shaft is drawn, m: that of a laparoscopic instrument. Only what is inside the body touches anything.
 const SHAFT_LENGTH: f64 = 0.35;
@@ -143,6 +145,16 @@ fn instrument(tool: &Tool) -> InstrumentDescription {
     let limits = &grasper.limits;
     InstrumentDescription {
         name: tool.name.clone(),
+        kind: match tool.kind {
+            Kind::Grasper => InstrumentKind::Grasper,
+            Kind::Needle => InstrumentKind::Needle,
+            Kind::Forceps => InstrumentKind::Forceps,
+            Kind::Scissors => InstrumentKind::Scissors,
+        },
+        bend: match grasper.end {
+            End::Jaws => 0.0,
+            End::Tip(bend) => bend,
+        },
         trocar: grasper.trocar.position.to_array(),
         shaft_radius: grasper.shaft_radius,
         shaft_length: SHAFT_LENGTH,

@@ -125,7 +125,7 @@ pub fn encode(out: &mut Vec<u8>, head: &Head, simulation: &Simulation) {
         }
         w.floats(&simulation.handle(t).to_array());
         w.vector(simulation.force(t));
-        w.count(simulation.grip(t).holds.len());
+        w.count(simulation.held(t));
     }
 }
 

@@ -24,7 +24,7 @@ impl Net {
         }
         for i in 0..nodes.len() {
             let apart = nodes.position[i] - self.base_position(nodes, i);
-            energy += element::memory_energy(apart, self.memory(i), self.memory_base());
+            energy += element::memory_energy(apart, self.memory(i), self.memory_base(i));
         }
         energy
     }

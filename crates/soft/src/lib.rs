@@ -18,6 +18,6 @@ pub mod surface;
 pub use element::{Active, Base, Drive, Element, Input, Law, Piece, Pieces, Plastic, Signal};
 pub use global::Global;
 pub use hyper::Hyper;
-pub use net::{Net, NetError, NetParts, NodeFlags};
+pub use net::{Net, NetError, NetParts, NodeFlags, OwnMemory};
 pub use primitive::{Material, NetKind};
 pub use stability::StepBounds;

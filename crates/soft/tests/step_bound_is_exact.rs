@@ -343,3 +343,42 @@ fn of_the_printed_table_as_far_as_it_is_explained() {
         );
     }
 }
+
+#[test]
+fn of_a_centre_that_stays_where_it_is_and_turns() {
+    // J φ̈ + d φ̇ + k φ = 0 about each axis; the lightest one is the first to grow. Its place is locked, or a copy's.
+    let (inertia, d, k) = (DVec3::new(4e-5, 1e-5, 3e-5), 2e-4, 0.05);
+    let mut frame = MassNode::body(0.02, inertia);
+    frame.lock = Lock::Fixed;
+    frame.rigid.as_mut().unwrap().damping = d;
+    let net = Net::new(NetParts {
+        frames: vec![trocar_math::Pose::default()],
+        nodes: vec![frame],
+        flags: vec![NodeFlags::default()],
+        memory: vec![0.0],
+        torsions: vec![trocar_soft::net::Torsion {
+            frame: 0,
+            constant: k,
+        }],
+        mobile: true,
+        ..NetParts::default()
+    })
+    .unwrap();
+    let bounds = stability::bounds(&[&net], &[]);
+    let expected = stability::critical_step(1e-5, d, k);
+    assert!(
+        (bounds.exact / expected - 1.0).abs() < 1e-3,
+        "{bounds:?}, expected {expected}"
+    );
+    let turns = |h: f64| {
+        let mut nodes = net.rest().clone();
+        nodes.orientation[0] = rotation::from_scaled_axis(DVec3::Y * 1e-7);
+        for _ in 0..2000 {
+            net.force(&mut nodes, &REST);
+            net.plan(&mut nodes, h);
+            net.advance(&mut nodes, h);
+        }
+        nodes.spin[0].length() * h / 1e-7
+    };
+    assert!(turns(0.98 * expected) < 1.0 && turns(1.02 * expected) > 100.0);
+}

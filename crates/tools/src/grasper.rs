@@ -1,4 +1,4 @@
-//! A laparoscopic grasper: a shaft that pivots about its trocar, and two jaws (K89).
+//! The build of an instrument: a shaft that pivots about its trocar, and two jaws or a single tip (K89).
 
 use crate::trocar;
 use glam::DVec3;
@@ -67,16 +67,28 @@ pub enum Part {
 /// Number of rigid parts of an instrument.
 pub const PARTS: usize = 3;
 
-/// The build of a grasper.
+/// What a shaft ends in.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum End {
+    /// Two jaws that open and close.
+    #[default]
+    Jaws,
+    /// One tip, as of a needle, that leaves the shaft at an angle (rad): a cystotome's is bent (W28). Both jaws have its frame.
+    Tip(f64),
+}
+
+/// The build of a grasper, and of what is built like one: needle, forceps, scissors.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Grasper {
+    /// What its shaft ends in.
+    pub end: End,
     /// Where it passes through the wall of the body, m; z of its frame points inwards at yaw = pitch = 0.
     pub trocar: Pose,
     /// Radius of the shaft, m.
     pub shaft_radius: f64,
-    /// Length of a jaw, m.
+    /// Length of a jaw or of the tip, m.
     pub jaw_length: f64,
-    /// Radius of a jaw's hull, m.
+    /// Radius of its hull, m.
     pub jaw_radius: f64,
     /// Reach of each degree of freedom.
     pub limits: Limits,
@@ -118,7 +130,13 @@ impl Grasper {
             rotation: direction,
         } = trocar::shaft(&self.trocar, handle.yaw, handle.pitch, handle.depth);
         let shaft = direction * rotation::from_axis_angle(DVec3::Z, handle.roll);
-        let jaw = |sign: f64| shaft * rotation::from_axis_angle(DVec3::X, sign * 0.5 * handle.jaw);
+        let jaw = |sign: f64| {
+            let angle = match self.end {
+                End::Jaws => sign * 0.5 * handle.jaw,
+                End::Tip(bend) => bend,
+            };
+            shaft * rotation::from_axis_angle(DVec3::X, angle)
+        };
         [
             Pose::new(hinge, shaft),
             Pose::new(hinge, jaw(-1.0)),
@@ -133,21 +151,61 @@ impl Grasper {
             b: pose.point(DVec3::Z * (self.jaw_length - self.jaw_radius)),
             radius: self.jaw_radius,
         };
-        let inside = self.trocar.position;
+        let hinge = poses[0].position;
+        let second = match self.end {
+            End::Jaws => jaw(&poses[2]),
+            // A needle has no second jaw: its hull is hidden in the end of the shaft.
+            End::Tip(_) => Capsule {
+                a: hinge,
+                b: hinge,
+                radius: self.shaft_radius.min(self.jaw_radius),
+            },
+        };
         [
             Capsule {
-                a: inside,
-                b: poses[0].position,
+                a: self.trocar.position,
+                b: hinge,
                 radius: self.shaft_radius,
             },
             jaw(&poses[1]),
-            jaw(&poses[2]),
+            second,
         ]
     }
 
-    /// The tip between the jaws, m, from the pose of the shaft.
+    /// The tip, between the jaws if there are two, m, from the pose of the shaft.
     pub fn tip(&self, shaft: &Pose) -> DVec3 {
-        shaft.point(DVec3::Z * self.jaw_length)
+        shaft.point(self.tip_in_shaft())
+    }
+
+    /// The same in the frame of the shaft, m.
+    fn tip_in_shaft(&self) -> DVec3 {
+        match self.end {
+            End::Jaws => DVec3::Z * self.jaw_length,
+            End::Tip(bend) => {
+                rotation::from_axis_angle(DVec3::X, bend) * DVec3::Z * self.jaw_length
+            }
+        }
+    }
+
+    /// Where the hand has to be for the tip to be at `point` (m), rolled and opened as given (rad). Beyond its reach, or nearer to the trocar than the tip is long, as
+    /// near as can be.
+    pub fn handle_at(&self, point: DVec3, roll: f64, jaw: f64) -> Handle {
+        let goal = self.trocar.local(point);
+        let tip = rotation::from_axis_angle(DVec3::Z, roll) * self.tip_in_shaft();
+        // In the frame of the trocar: goal = Ry(yaw) Rx(−pitch) (tip + depth z), and turning keeps lengths.
+        let across = tip.x * tip.x + tip.y * tip.y;
+        let along = (goal.length_squared() - across).max(0.0).sqrt();
+        let arm = trocar_math::real::hypot(tip.y, along);
+        let high = goal.y.clamp(-arm, arm);
+        let level = (arm * arm - high * high).max(0.0).sqrt();
+        let wish = Handle {
+            yaw: trocar_math::real::atan2(goal.x, goal.z) - trocar_math::real::atan2(tip.x, level),
+            pitch: trocar_math::real::atan2(high, level) - trocar_math::real::atan2(tip.y, along),
+            depth: along - tip.z,
+            roll,
+            jaw,
+        };
+        self.reachable(&wish, &wish)
     }
 
     /// The part of `force` (N), acting at `at`, that has to be held at the tip: by balance of moments
@@ -175,7 +233,7 @@ impl Grasper {
             return Err("sizes, speeds and the grip force must be positive");
         }
         if 2.0 * self.jaw_radius >= self.jaw_length {
-            return Err("a jaw must be longer than it is thick");
+            return Err("a jaw or a tip must be longer than it is thick");
         }
         if !trocar::are_limits(&[l.yaw, l.pitch, l.depth, l.jaw]) {
             return Err("each limit is a least and a greatest value, in that order");
@@ -202,6 +260,7 @@ pub(crate) mod tests {
 
     pub fn sample() -> Grasper {
         Grasper {
+            end: End::Jaws,
             trocar: trocar::looking(DVec3::new(0.0, 0.2, 0.1), DVec3::ZERO, DVec3::Y),
             shaft_radius: 2.5e-3,
             jaw_length: 0.02,
@@ -238,6 +297,45 @@ pub(crate) mod tests {
             let back = shaft.point(DVec3::Z * -depth);
             assert!((back - g.trocar.position).length() < 1e-15);
         }
+    }
+
+    #[test]
+    fn a_tip_is_put_where_it_shall_be_straight_or_bent_and_rolled() {
+        for end in [End::Jaws, End::Tip(0.0), End::Tip(0.7), End::Tip(-1.2)] {
+            let g = Grasper { end, ..sample() };
+            for (k, roll) in [0.0, 0.8, -2.5, 3.0].into_iter().enumerate() {
+                let point = DVec3::new(0.02, -0.01 * k as f64, 0.03 - 0.02 * k as f64);
+                let handle = g.handle_at(point, roll, 0.3);
+                let tip = g.tip(&g.poses(&handle)[0]);
+                assert!(tip.distance(point) < 1e-12, "{end:?} {roll}: {tip}");
+                assert_eq!((handle.roll, handle.jaw), (roll, 0.3));
+            }
+            // What it can't reach does no harm.
+            let handle = g.handle_at(g.trocar.position, 0.0, 9.0);
+            assert_eq!(g.reachable(&handle, &handle), handle);
+        }
+    }
+
+    #[test]
+    fn a_needle_has_one_tip_that_does_not_open() {
+        let g = Grasper {
+            end: End::Tip(0.5),
+            ..sample()
+        };
+        let handle = |jaw: f64| Handle {
+            depth: 0.1,
+            jaw,
+            ..Handle::default()
+        };
+        let poses = g.poses(&handle(0.0));
+        assert_eq!(poses, g.poses(&handle(0.9)));
+        assert_eq!(poses[1], poses[2]);
+        let (shaft, tip) = (poses[0].rotation * DVec3::Z, poses[1].rotation * DVec3::Z);
+        assert!((trocar_math::angle(shaft, tip) - 0.5).abs() < 1e-12);
+        let [along, first, second] = g.capsules(&poses);
+        let end = first.b + tip * first.radius;
+        assert!(end.distance(g.tip(&poses[0])) < 1e-12);
+        assert!(second.a == along.b && second.radius <= along.radius);
     }
 
     #[test]

@@ -7,5 +7,5 @@ pub mod membrane;
 pub mod trocar;
 
 pub use endoscope::{Endoscope, EndoscopeHandle, EndoscopeLimits, Eye};
-pub use grasper::{Grasper, Handle, Limits, Part};
+pub use grasper::{End, Grasper, Handle, Limits, Part};
 pub use grip::{Grip, Hold};

@@ -131,7 +131,7 @@ impl Sampler {
                 },
                 stretch,
                 seen: sees(simulation, at),
-                holding: !simulation.grip(self.tool).is_empty(),
+                holding: simulation.held(self.tool) > 0,
             });
             self.push = (0.0, 0.0);
             self.tip = at;

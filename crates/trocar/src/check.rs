@@ -4,7 +4,7 @@ use crate::report::Gathered;
 use anyhow::Result;
 use clap::Args;
 use std::{fmt::Write, path::PathBuf, process::ExitCode};
-use trocar_scene::{Scene, Simulation, build, event::Happening};
+use trocar_scene::{Scene, Simulation, build, event::Happening, file::InstrumentKind};
 
 /// What `check` may be told.
 #[derive(Args)]
@@ -55,7 +55,13 @@ fn describe(path: &str, mut simulation: Simulation) -> Result<String, std::fmt::
         )?;
     }
     for tool in &model.tools {
-        writeln!(out, "  instrument  {}", tool.name)?;
+        let kind = match tool.kind {
+            InstrumentKind::Grasper => "grasper",
+            InstrumentKind::Needle => "needle",
+            InstrumentKind::Forceps => "forceps",
+            InstrumentKind::Scissors => "scissors",
+        };
+        writeln!(out, "  instrument  {}: {kind}", tool.name)?;
     }
     if !model.hypers.is_empty() || !model.ties.is_empty() {
         writeln!(
@@ -89,11 +95,12 @@ fn describe(path: &str, mut simulation: Simulation) -> Result<String, std::fmt::
         };
         writeln!(
             out,
-            "  stable to   {} ({}; exact {}, Kuhn's estimate {}): {} substep(s) in a step of {} ms",
+            "  stable to   {} ({}; exact {}, Kuhn's estimate {}, shortest time constant {}): {} substep(s) in a step of {} ms",
             ms(b.safe),
             names.join(" + "),
             ms(b.exact),
             ms(b.kuhn),
+            ms(b.time_constant),
             build::substeps(model.step, b.safe),
             model.step * 1e3,
         )?;

@@ -20,6 +20,8 @@ export interface BindingOptions {
   camera: boolean;
   /** How many instruments one can hold. */
   instruments: number;
+  /** The one that is held has jaws or blades to close. */
+  jaws: boolean;
   /** Time can be stopped. */
   pauses: boolean;
 }
@@ -47,9 +49,13 @@ export function bindingsFor(options: BindingOptions): Binding[] {
       [swing, hand ? "Move" : "", keys("left", "right", "up", "down"), stick],
       ["Push in, pull out", "Wheel", keys("push", "pull"), `${other} up and down`],
       ["Turn about the shaft", "", keys("rollLeft", "rollRight"), `${other} left and right`],
-      ["Close the jaws", hand ? first : "", keys("squeeze"), "LT or RT"],
-      ["Lock the jaws, let them open", "", keys("lock"), locker],
     );
+    if (options.jaws) {
+      rows.push(
+        ["Close the jaws", hand ? first : "", keys("squeeze"), "LT or RT"],
+        ["Lock the jaws, let them open", "", keys("lock"), locker],
+      );
+    }
   }
   if (instruments > 1) {
     rows.push(["Hold another instrument", "", `${keys("next")} or 1 to ${instruments}`, "Y"]);

@@ -62,6 +62,7 @@ describe("bindingsFor", () => {
     endoscope: true,
     camera: true,
     instruments: 2,
+    jaws: true,
     pauses: true,
   } as const;
 

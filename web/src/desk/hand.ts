@@ -33,6 +33,8 @@ export class Hand {
   private swing: Swing | null = null;
   private sight: Sight | null = null;
   private reach = 0;
+  /** Whether it has ever moved: until then others may lead the instrument, and the hand goes along. */
+  private moved = false;
 
   constructor(handle: Handle, limits: Limits) {
     this.now = { ...handle };
@@ -54,6 +56,10 @@ export class Hand {
     const arm = minus(sight.tip, sight.trocar);
     this.reach = Math.hypot(...arm);
     this.sight = sight;
+    if (!this.moved) {
+      Object.assign(this.now, sight.handle);
+      Object.assign(this.wanted, sight.handle);
+    }
     this.swing ??= new Swing(sight.shaft ? mounted(sight.shaft, sight.handle) : [eye.right, eye.up]);
     this.swing.see(sight.handle, times(arm, 1 / Math.max(this.reach, 1e-9)));
   }
@@ -133,7 +139,9 @@ export class Hand {
     this.now.jaw += clamp(this.wanted.jaw - this.now.jaw, [-jaw, jaw]);
     this.now.depth = ease(this.now.depth, this.wanted.depth, seconds);
     this.now.roll = this.wanted.roll;
-    return (Object.keys(before) as (keyof Handle)[]).some((key) => before[key] !== this.now[key]);
+    const moves = (Object.keys(before) as (keyof Handle)[]).some((key) => before[key] !== this.now[key]);
+    this.moved ||= moves;
+    return moves;
   }
 }
 

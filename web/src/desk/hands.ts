@@ -14,15 +14,16 @@ export interface Messenger {
   look(handle: EndoscopeHandle): void;
 }
 
-/** Where the closed jaws of an instrument end, m. */
+/** Where the closed jaws of an instrument, or the tip of a needle, end, m. */
 export function tipOf(frame: Frame, scene: SceneDescription, instrument: number): Vector | null {
   const seen = frame.instruments[instrument];
   if (!seen) {
     return null;
   }
-  const { jaw_length: length } = scene.instruments[instrument];
-  const [px, py, pz, x, y, z, w] = seen.shaft;
-  // The third column of the rotation matrix: the shaft's +z.
+  const { jaw_length: length, kind } = scene.instruments[instrument];
+  // A needle's tip has a frame of its own, as it may be bent.
+  const [px, py, pz, x, y, z, w] = kind === "needle" ? seen.jawA : seen.shaft;
+  // The third column of the rotation matrix: +z.
   return [
     px + length * 2 * (x * z + w * y),
     py + length * 2 * (y * z - w * x),

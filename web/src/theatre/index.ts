@@ -8,7 +8,7 @@ import { type Place, placeOf, rayTo, type Vector } from "../desk/space";
 import { checkFrame, type Frame } from "../frame";
 import { type Insight, NO_VIEWS, type Search, type Views } from "../insight";
 import { addressOf, Link } from "../link";
-import type { OperationKind, Role, SceneDescription, ServerMessage, Task } from "../wire";
+import type { InstrumentKind, OperationKind, Role, SceneDescription, ServerMessage, Task } from "../wire";
 import { type Hook, onPage } from "./hook";
 import type { Status, TheatreEvents, TheatreOptions } from "./options";
 import { View } from "./view";
@@ -20,6 +20,8 @@ export { MARK_COLOURS } from "./marks";
 export { type Status, type TheatreEvents, type TheatreOptions, USUAL_OPTIONS } from "./options";
 export { picture } from "./thumbnail";
 
+/** Instruments that hold tissue. */
+const GRIPS = new Set<InstrumentKind | undefined>(["grasper", "forceps"]);
 /** Between two calls of `status`, ms. */
 const STATUS_INTERVAL = 125;
 /** Longer than this the hands don't wait for the next picture, ms. */
@@ -210,6 +212,7 @@ export class Theatre {
       endoscope: this.view?.throughEndoscope ?? false,
       camera: this.role === null || this.hands.optic !== null || !this.view?.throughEndoscope,
       instruments: this.role === null ? (this.scene?.instruments.length ?? 1) : this.hands.count,
+      jaws: this.scene?.instruments[this.hands.instrument]?.kind !== "needle",
       pauses: this.role !== "viewer",
     });
   }
@@ -436,6 +439,7 @@ export class Theatre {
       dearest: dearest?.name ?? null,
       force: held ? Math.hypot(held.force[0], held.force[1], held.force[2]) : 0,
       holding: (held?.grasped ?? 0) > 0,
+      holds: GRIPS.has(scene.instruments[this.hands.instrument]?.kind),
       instrument: this.hands.instrument,
       aimError: frame.aimError,
       aimIterations: frame.aimIterations,

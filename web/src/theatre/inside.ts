@@ -43,6 +43,7 @@ export const NODE_COLOURS: Record<NodeState, string> = {
   inside: "#9ad0ff",
   joined: "#ff8ce6",
   pulled: "#7dff9a",
+  marked: "#b5651d",
 };
 export const ELEMENT_COLOURS = { compression: "#3f8cff", slack: "#9aa4ab", tension: "#ff4d4d" };
 export const VIEW_COLOURS = {

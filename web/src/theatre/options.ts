@@ -62,6 +62,8 @@ export interface Status {
   /** At the tip of the held instrument, N. */
   force: number;
   holding: boolean;
+  /** The instrument is one that holds tissue. */
+  holds: boolean;
   /** Which instrument is held. */
   instrument: number;
   aimError: number;

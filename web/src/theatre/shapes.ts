@@ -100,6 +100,71 @@ export function jaw(length: number, radius: number): BufferGeometry {
   ]);
 }
 
+/** A ring of points about z at height z. */
+function ring(radius: number, z: number, around = 24): [number, number, number][] {
+  return Array.from({ length: around }, (_, i) => {
+    const angle = (2 * Math.PI * i) / around;
+    return [radius * Math.cos(angle), radius * Math.sin(angle), z];
+  });
+}
+
+/** The tip of a needle along +z: round, and rounded at its end, as the simulation has it. */
+export function needleTip(length: number, radius: number): BufferGeometry {
+  const caps = 8;
+  const end = Array.from({ length: caps + 1 }, (_, i) => {
+    const angle = (0.5 * Math.PI * i) / caps;
+    return ring(Math.max(radius * Math.cos(angle), 1e-3 * radius), length - radius * (1 - Math.sin(angle)));
+  });
+  return loft([ring(radius, -0.2 * radius), ...end]);
+}
+
+/** One jaw of fine forceps along +z, the half with y > 0: slender, with a small platform at its end. The other is the same, turned half about z. */
+export function forcepsJaw(length: number, radius: number): BufferGeometry {
+  const section = (z: number, wide: number, high: number): [number, number, number][] => {
+    const steps = 10;
+    const points: [number, number, number][] = [];
+    for (let i = 0; i <= steps; i += 1) {
+      const angle = (Math.PI * i) / steps;
+      points.push([wide * Math.cos(angle), high * Math.sin(angle), z]);
+    }
+    return points;
+  };
+  return loft([
+    section(-0.5 * radius, 1.2 * radius, 1.1 * radius),
+    section(0.3 * length, 0.9 * radius, 0.9 * radius),
+    section(0.78 * length, 0.6 * radius, 0.7 * radius),
+    section(0.84 * length, 0.95 * radius, 0.8 * radius),
+    section(0.96 * length, 0.95 * radius, 0.8 * radius),
+    section(length, 0.4 * radius, 0.3 * radius),
+  ]);
+}
+
+/** One blade of scissors along +z, the half with y > 0: flat, thin at its edge, pointed. The other is the same, turned half about z. */
+export function blade(length: number, radius: number): BufferGeometry {
+  const section = (z: number, high: number): [number, number, number][] => [
+    [0.5 * radius, 0, z],
+    [0.45 * radius, high, z],
+    [0.05 * radius, high, z],
+    [0, 0, z],
+  ];
+  return loft([
+    section(-0.6 * radius, 1.5 * radius),
+    section(0.25 * length, 1.5 * radius),
+    section(0.8 * length, 1.1 * radius),
+    section(length, 0.15 * radius),
+  ]);
+}
+
+/** The bare end of a shaft that carries a needle's tip: it tapers towards it. */
+export function taper(radius: number, bare: number, end: number): BufferGeometry {
+  return loft([
+    ring(0.95 * radius, -bare),
+    ring(0.95 * radius, -3 * radius),
+    ring(end, 0),
+    ring(0.8 * end, 0.3 * end),
+  ]);
+}
+
 /** The bare end of a shaft: a collar, and the fork that carries the hinge. */
 export function fork(radius: number, bare: number): BufferGeometry {
   const prong = (side: number) => {

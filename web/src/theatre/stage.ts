@@ -23,7 +23,7 @@ import type { EndoscopeDescription, InstrumentDescription, SceneDescription } fr
 import { creased } from "./creased";
 import { colourOf, type MaterialOptions, type Palette, paintVertices } from "./looks";
 import { Seams, Skin } from "./refine";
-import { cannula, endoscope, fork, jaw, sleeve } from "./shapes";
+import { blade, cannula, endoscope, forcepsJaw, fork, jaw, needleTip, sleeve, taper } from "./shapes";
 
 /** Scenery of more triangles is fine as it is. */
 const FINE = 1500;
@@ -189,7 +189,7 @@ export class Stage extends Group {
 
   /** Where instruments stand at the start isn't told before the first frame: towards `target`, jaws ajar. */
   guess(scene: SceneDescription, target: Vector3): void {
-    scene.instruments.forEach(({ handle }, i) => {
+    scene.instruments.forEach(({ handle, kind, bend }, i) => {
       const { shaft, jawA, jawB, port, trocar } = this.instruments[i];
       const towards = new Vector3().subVectors(target, trocar).normalize();
       shaft.position.copy(trocar).addScaledVector(towards, handle.depth);
@@ -200,7 +200,7 @@ export class Stage extends Group {
       ] as const) {
         jaw.position.copy(shaft.position);
         jaw.quaternion.copy(shaft.quaternion);
-        jaw.rotateX(side * 0.5 * handle.jaw);
+        jaw.rotateX(kind === "needle" ? bend : side * 0.5 * handle.jaw);
       }
       port.quaternion.copy(shaft.quaternion);
     });
@@ -311,12 +311,18 @@ export class Stage extends Group {
       this.palette.material({ look: "plastic", colour: SLEEVE }),
       shaft,
     );
-    this.put(fork(radius, bare), steel(), shaft);
-    const jaws = jaw(jaw_length, jaw_radius);
     const jawA = new Group();
     const jawB = new Group();
-    this.put(jaws, steel(), jawA);
-    this.put(jaws.clone().rotateZ(Math.PI), steel(), jawB);
+    if (build.kind === "needle") {
+      this.put(taper(radius, bare, jaw_radius), steel(), shaft);
+      this.put(needleTip(jaw_length, jaw_radius), steel(), jawA);
+    } else {
+      const make = { grasper: jaw, forceps: forcepsJaw, scissors: blade }[build.kind];
+      const jaws = make(jaw_length, jaw_radius);
+      this.put(fork(radius, bare), steel(), shaft);
+      this.put(jaws, steel(), jawA);
+      this.put(jaws.clone().rotateZ(Math.PI), steel(), jawB);
+    }
     const port = new Group();
     this.put(cannula(radius), this.palette.material({ look: "plastic", colour: CANNULA }), port);
     port.position.fromArray(trocar);

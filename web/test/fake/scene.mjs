@@ -69,6 +69,8 @@ export function sceneOf({ id, name, about: words, optics }) {
     instruments: [
       {
         name: "grasper",
+        kind: "grasper",
+        bend: 0,
         trocar: TROCAR,
         shaft_radius: 0.0025,
         shaft_length: SHAFT_LENGTH,

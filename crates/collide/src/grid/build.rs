@@ -199,7 +199,7 @@ impl Maker {
         let middle = self.value(base + 0.5 * side)?;
         let depth = f64::from(middle.w);
         if depth < -(half + BAND) {
-            return Ok(Block::Outside);
+            return Ok(Block::OUTSIDE);
         }
         let first = values.len() as u32;
         if depth > half + BAND {
@@ -211,7 +211,7 @@ impl Maker {
                 );
                 values.push(self.value(base + step * side)?);
             }
-            return Ok(Block::Corners(first));
+            return Ok(Block::corners(first));
         }
         values.reserve(FULL);
         for i in 0..POINTS {
@@ -222,7 +222,7 @@ impl Maker {
                 }
             }
         }
-        Ok(Block::Full(first))
+        Ok(Block::full(first))
     }
 
     /// The way to the surface and the depth, all in cells, at a place in cells.

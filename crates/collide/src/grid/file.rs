@@ -35,10 +35,10 @@ impl Grid {
         for n in self.size.into_iter().chain([self.values.len() as u32]) {
             bytes.extend(n.to_le_bytes());
         }
-        bytes.extend(self.blocks.iter().map(|b| match b {
-            Block::Outside => 0,
-            Block::Full(_) => 1,
-            Block::Corners(_) => 2,
+        bytes.extend(self.blocks.iter().map(|block| match block.len() {
+            FULL => 1,
+            CORNERS => 2,
+            _ => 0,
         }));
         for x in self.values.iter().flat_map(|v| v.to_array()) {
             bytes.extend(x.to_le_bytes());
@@ -90,14 +90,14 @@ impl Grid {
         };
         let mut next = 0_u64;
         for _ in 0..blocks {
-            let (block, points) = match reader.take(1)? {
-                [0] => (Block::Outside, 0),
-                [1] => (Block::Full(next as u32), FULL),
-                [2] => (Block::Corners(next as u32), CORNERS),
+            let block = match reader.take(1)? {
+                [0] => Block::OUTSIDE,
+                [1] => Block::full(next as u32),
+                [2] => Block::corners(next as u32),
                 _ => return Err(reader.damaged("a block is of no known kind")),
             };
             grid.blocks.push(block);
-            next += points as u64;
+            next += block.len() as u64;
         }
         if next != values {
             return Err(reader.damaged("its blocks have more or fewer values than it has"));

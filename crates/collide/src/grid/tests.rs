@@ -1,6 +1,6 @@
 use super::*;
 use proptest::prelude::*;
-use trocar_math::{real, rotation};
+use trocar_math::{Pose, real, rotation};
 
 type Mesh = (Vec<DVec3>, Vec<[u32; 3]>);
 

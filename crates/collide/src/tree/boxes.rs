@@ -5,8 +5,8 @@
 //! compared, and joined, with rounded ones.
 
 use glam::DVec3;
-use trocar_math::Bounds;
-use wide::f32x8;
+use trocar_math::{Bounds, fetch};
+use wide::{f32x4, f32x8};
 
 /// How many boxes stand side by side.
 pub(super) const LANES: usize = 8;
@@ -122,6 +122,13 @@ impl Lanes {
         high: [[f32::NEG_INFINITY; LANES]; 3],
     };
 
+    /// Begins to bring them near: two rows are a line of the cache.
+    pub fn fetch(&self) {
+        [&self.low[0], &self.low[2], &self.high[1]]
+            .into_iter()
+            .for_each(fetch);
+    }
+
     #[inline(always)]
     pub fn set(&mut self, lane: usize, one: &Box32) {
         for k in 0..3 {
@@ -141,15 +148,18 @@ impl Lanes {
     /// The box around all.
     #[inline(always)]
     pub fn whole(&self) -> Box32 {
-        let fold = |list: &[f32; LANES], pick: fn(f32, f32) -> f32| {
+        // Four lanes and four, two and two, one and one.
+        let fold = |list: &[f32; LANES], pick: fn(f32x4, f32x4) -> f32x4| {
             let [a, b, c, d, e, f, g, h] = *list;
-            pick(pick(pick(a, b), pick(c, d)), pick(pick(e, f), pick(g, h)))
+            let four = pick(f32x4::new([a, b, c, d]), f32x4::new([e, f, g, h]));
+            let [a, b, c, d] = four.to_array();
+            let two = pick(four, f32x4::new([c, d, a, b]));
+            let [a, b, c, d] = two.to_array();
+            pick(two, f32x4::new([b, a, d, c])).to_array()[0]
         };
-        let least = |a: f32, b: f32| if a < b { a } else { b };
-        let greatest = |a: f32, b: f32| if a > b { a } else { b };
         Box32 {
-            low: [0, 1, 2].map(|k| fold(&self.low[k], least)),
-            high: [0, 1, 2].map(|k| fold(&self.high[k], greatest)),
+            low: [0, 1, 2].map(|k| fold(&self.low[k], f32x4::fast_min)),
+            high: [0, 1, 2].map(|k| fold(&self.high[k], f32x4::fast_max)),
         }
     }
 

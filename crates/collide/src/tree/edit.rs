@@ -1,10 +1,11 @@
 //! Triangles that come, go and change, at a cost that depends on how many of them do.
 
 use super::{
-    Box32, IS_LEAF, LEAF, Leaf, MAX_TRIANGLE, NONE, Ring, Tree, TreeError, boxes::LANES,
+    BUNDLE, Box32, IS_LEAF, LEAF, Leaf, MAX_TRIANGLE, NONE, Ring, Tree, TreeError, boxes::LANES,
     build::check,
 };
 use glam::DVec3;
+use trocar_math::fetch;
 
 /// So many times the triangles there are, and so many more, may be the number of a new one: it takes 16 bytes for each.
 const SPREAD: usize = 4;
@@ -24,36 +25,21 @@ impl Tree {
     /// none is made. To take away what is not there is no error. Numbers go on about where they end: one far beyond those there have been is refused,
     /// as room would have to be made for all in between.
     pub fn edit(&mut self, changes: &[Change], positions: &[DVec3]) -> Result<(), TreeError> {
-        if positions.len() < self.nodes {
-            return Err(TreeError::TooFewPositions {
-                positions: positions.len(),
-                nodes: self.nodes,
-            });
-        }
-        for change in changes {
-            if change.triangle > MAX_TRIANGLE {
-                return Err(TreeError::TooManyTriangles {
-                    triangle: change.triangle,
-                });
-            }
-            if let Some(corners) = &change.corners {
-                let known = self.triangles.len() + changes.len();
-                if change.triangle as usize > SPREAD * known + ROOM {
-                    return Err(TreeError::Sparse {
-                        triangle: change.triangle,
-                        known,
-                    });
-                }
-                check(change.triangle, corners, positions)?;
-            }
-        }
+        check_changes(changes, (self.nodes, self.triangles.len()), positions)?;
+        self.fetch(changes, positions);
+        // Where the last one went.
+        let mut near = NONE;
         for change in changes {
             match change.corners {
                 None => self.take(change.triangle),
                 Some(corners) if self.replace(change.triangle, corners) => {}
                 Some(corners) => {
                     self.take(change.triangle);
-                    self.give(change.triangle, corners, positions);
+                    self.enter(change.triangle, corners);
+                    if !self.join(near, change.triangle) {
+                        self.give(change.triangle, positions);
+                    }
+                    near = self.homes[change.triangle as usize];
                 }
             }
         }
@@ -66,6 +52,39 @@ impl Tree {
             }
         }
         Ok(())
+    }
+
+    /// Begins to bring near what changes will read. In a large tree little of it is, and one after the other each would be waited for.
+    fn fetch(&self, changes: &[Change], positions: &[DVec3]) {
+        let homes = || {
+            let home = |change: &Change| self.homes.get(change.triangle as usize).copied();
+            let found = changes.iter().filter_map(home).filter(|home| *home != NONE);
+            found.map(|home| home as usize)
+        };
+        for leaf in homes() {
+            let bundle = &self.bundles[leaf / BUNDLE];
+            fetch(&self.leaves[leaf]);
+            fetch(&bundle.rings[leaf % BUNDLE]);
+            fetch(&bundle.boxes[leaf % BUNDLE]);
+        }
+        let mut last = usize::MAX;
+        for leaf in homes() {
+            if std::mem::replace(&mut last, leaf) == leaf {
+                continue;
+            }
+            let of = &self.leaves[leaf];
+            if let Some(branch) = self.branches.get(of.parent as usize) {
+                branch.fetch();
+            }
+            of.triangles()
+                .iter()
+                .for_each(|t| fetch(&self.triangles[*t as usize]));
+            let ring = &self.bundles[leaf / BUNDLE].rings[leaf % BUNDLE];
+            let places = ring.nodes().iter();
+            places
+                .filter_map(|n| positions.get(*n as usize))
+                .for_each(fetch);
+        }
     }
 
     /// Gives a triangle other corners where it is, if it keeps one of them and there is room: then it is not far from where it was.
@@ -172,8 +191,8 @@ impl Tree {
         }
     }
 
-    /// Puts a triangle where boxes grow least.
-    fn give(&mut self, triangle: u32, corners: [u32; 3], positions: &[DVec3]) {
+    /// Lists a triangle that is in no leaf yet.
+    fn enter(&mut self, triangle: u32, corners: [u32; 3]) {
         let at = triangle as usize;
         if at >= self.triangles.len() {
             self.triangles.resize(at + 1, [0; 3]);
@@ -182,6 +201,26 @@ impl Tree {
         self.triangles[at] = corners;
         self.count += 1;
         self.count_nodes(&corners);
+    }
+
+    /// Puts a triangle into a leaf if it has an edge in common with those there, and there is room: what is added is mostly added side by side, and no
+    /// other leaf can be much nearer.
+    fn join(&mut self, leaf: u32, triangle: u32) -> bool {
+        if leaf == NONE || self.leaves[leaf as usize].count == 0 {
+            return false;
+        }
+        let corners = self.triangles[triangle as usize];
+        let ring = self.ring_mut(leaf);
+        let shared = corners.iter().filter(|n| ring.nodes().contains(n));
+        let joined = shared.count() >= 2 && self.put(leaf, triangle);
+        if joined {
+            self.mark(leaf);
+        }
+        joined
+    }
+
+    /// Puts a triangle where boxes grow least.
+    fn give(&mut self, triangle: u32, positions: &[DVec3]) {
         if self.root == NONE {
             let leaf = self.new_leaf(NONE);
             self.root = leaf | IS_LEAF;
@@ -189,6 +228,7 @@ impl Tree {
             self.mark(leaf);
             return;
         }
+        let corners = self.triangles[triangle as usize];
         let one = Box32::of(&corners.map(|n| positions[n as usize]));
         let mut child = self.root;
         while child & IS_LEAF == 0 {
@@ -305,6 +345,34 @@ impl Tree {
             self.branches[child as usize].parent = parent;
         }
     }
+}
+
+/// Refuses changes of a tree that wants positions for so many nodes and has known so many triangles, if one of them can't be made.
+pub(super) fn check_changes(
+    changes: &[Change],
+    (nodes, triangles): (usize, usize),
+    positions: &[DVec3],
+) -> Result<(), TreeError> {
+    if positions.len() < nodes {
+        return Err(TreeError::TooFewPositions {
+            positions: positions.len(),
+            nodes,
+        });
+    }
+    let known = triangles + changes.len();
+    for Change { triangle, corners } in changes {
+        let triangle = *triangle;
+        if triangle > MAX_TRIANGLE {
+            return Err(TreeError::TooManyTriangles { triangle });
+        }
+        if let Some(corners) = corners {
+            if triangle as usize > SPREAD * known + ROOM {
+                return Err(TreeError::Sparse { triangle, known });
+            }
+            check(triangle, corners, positions)?;
+        }
+    }
+    Ok(())
 }
 
 /// The axis along which the middles of boxes are spread furthest.

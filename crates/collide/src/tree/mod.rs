@@ -28,7 +28,7 @@ pub use reach::Reach;
 pub use search::{Search, Side};
 
 use boxes::{Box32, Lanes};
-use trocar_math::Bounds;
+use trocar_math::{Bounds, fetch};
 
 /// Most triangles in a leaf.
 const LEAF: usize = 8;
@@ -114,6 +114,12 @@ impl Branch {
             parent,
             since,
         }
+    }
+
+    /// Begins to bring it near.
+    fn fetch(&self) {
+        self.boxes.fetch();
+        fetch(&self.children);
     }
 
     /// A bit for every lane with a child.

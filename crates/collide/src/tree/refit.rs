@@ -1,10 +1,14 @@
 //! Boxes after nodes have moved.
 
 use super::{
-    Box32, Bundle, IS_LEAF, Lanes, MAX_COORDINATE, NONE, Ring, Tree, TreeError, boxes::rounded_up,
+    BUNDLE, Box32, Branch, Bundle, IS_LEAF, MAX_COORDINATE, NONE, Ring, Tree, TreeError,
+    boxes::{LANES, rounded_up},
 };
 use glam::DVec3;
 use trocar_math::{Alone, Workers, f64x4};
+
+/// How many branches one thread fits at a time.
+const GROVE: usize = 64;
 
 /// True for finite places not too far away.
 pub(super) fn is_place(position: DVec3) -> bool {
@@ -35,6 +39,7 @@ impl Tree {
         }
         workers.each(&mut self.bundles, |bundle| bundle.refit(positions));
         self.fitted.fill(self.travel);
+        self.close_leaves(workers);
         self.close(self.root);
         match self.bundles.iter().find_map(|b| b.bad) {
             Some(node) => Err(TreeError::NoPlace { node }),
@@ -42,28 +47,44 @@ impl Tree {
         }
     }
 
-    /// Fits the boxes of a child and all below it to those of the leaves.
+    /// Fits all boxes of branches that are those of leaves: nearly all there are.
+    fn close_leaves(&mut self, workers: &impl Workers) {
+        let Self {
+            branches,
+            bundles,
+            travel,
+            ..
+        } = self;
+        let fit = |branch: &mut Branch| {
+            branch.since = *travel;
+            for lane in 0..LANES {
+                let child = branch.children[lane];
+                if child != NONE && child & IS_LEAF != 0 {
+                    let leaf = (child & !IS_LEAF) as usize;
+                    let one = &bundles[leaf / BUNDLE].boxes[leaf % BUNDLE];
+                    branch.boxes.set(lane, one);
+                }
+            }
+        };
+        let (groves, rest) = branches.as_chunks_mut::<GROVE>();
+        workers.each(groves, |grove| grove.iter_mut().for_each(fit));
+        rest.iter_mut().for_each(fit);
+    }
+
+    /// Fits the boxes of a child and all below it to those of the branches that have leaves; returns the box around it.
     fn close(&mut self, child: u32) -> Box32 {
         if child == NONE || child & IS_LEAF != 0 {
             return self.box_of(child);
         }
-        let children = self.branches[child as usize].children;
-        let mut boxes = Lanes::EMPTY;
-        let mut whole = Box32::EMPTY;
-        for (lane, below) in children.into_iter().enumerate() {
-            if below != NONE {
-                let one = if below & IS_LEAF != 0 {
-                    self.leaf_box(below & !IS_LEAF)
-                } else {
-                    self.close(below)
-                };
-                boxes.set(lane, &one);
-                whole = whole.join(&one);
+        let at = child as usize;
+        for lane in 0..LANES {
+            let below = self.branches[at].children[lane];
+            if below & IS_LEAF == 0 {
+                let one = self.close(below);
+                self.branches[at].boxes.set(lane, &one);
             }
         }
-        self.branches[child as usize].boxes = boxes;
-        self.branches[child as usize].since = self.travel;
-        whole
+        self.branches[at].boxes.whole()
     }
 
     /// Fits a leaf and what is above it.
@@ -77,7 +98,7 @@ impl Tree {
     /// The box of a leaf as it is now.
     pub(super) fn set_leaf_box(&mut self, leaf: u32, one: Box32) {
         let at = leaf as usize;
-        self.bundles[at / super::BUNDLE].boxes[at % super::BUNDLE] = one;
+        self.bundles[at / BUNDLE].boxes[at % BUNDLE] = one;
         if let Some(fitted) = self.fitted.get_mut(at) {
             *fitted = self.travel;
         }
@@ -141,7 +162,7 @@ impl Ring {
             };
             low = low.fast_min(place);
             high = high.fast_max(place);
-            poison += place * f64x4::ZERO;
+            poison = place.mul_add(f64x4::ZERO, poison);
         }
         let [low, high, poison] = [low, high, poison].map(|v| {
             let [x, y, z, _] = v.to_array();

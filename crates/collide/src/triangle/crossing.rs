@@ -1,6 +1,6 @@
 //! Triangles in different planes.
 
-use super::{Contact, flat};
+use super::{Contact, certain, flat};
 use glam::DVec3;
 use trocar_math::orient::{LEAST_ERROR, TRIPLE_ERROR, orient3d, orient3d_slow, sign};
 
@@ -50,13 +50,14 @@ impl Heights {
     /// the plane; not all are in it. And whether it is on the lower side, or in the plane with the others above.
     #[inline(always)]
     fn lone(&self) -> (usize, bool) {
-        // By the signs of the corners, three to the power of their places: lone corner, plus 4 if it is below.
-        const LONE: [u8; 27] = lone_corners();
         let [a, b, c] = self.signs.map(|s| (s + 1) as usize);
         let found = LONE[a + 3 * b + 9 * c];
         (usize::from(found & 3), found & 4 != 0)
     }
 }
+
+/// [`Heights::lone`] by the signs of the corners, one more than each times three to the power of its place: the lone corner, plus 4 if it is below.
+pub(super) const LONE: [u8; 27] = lone_corners();
 
 const fn lone_corners() -> [u8; 27] {
     let mut table = [0; 27];
@@ -184,9 +185,18 @@ impl Crossing {
     }
 }
 
-/// True if two triangles have a point in common. Exact.
+/// True if two triangles have a point in common. Exact. One with a corner that is no number is nowhere, and touches nothing.
 #[inline]
 pub fn touch(a: &[DVec3; 3], b: &[DVec3; 3]) -> bool {
+    certain::touch(a, b).unwrap_or_else(|| touch_slow(a, b))
+}
+
+/// [`touch`] for what floating point can't tell.
+#[cold]
+fn touch_slow(a: &[DVec3; 3], b: &[DVec3; 3]) -> bool {
+    if a.iter().chain(b).any(|p| p.is_nan()) {
+        return false;
+    }
     match sides(a, b) {
         Sides::Apart => false,
         Sides::Flat => flat::touch(a, b),
@@ -200,6 +210,9 @@ const END: usize = 2;
 
 /// What two triangles have in common. Its kind is exact.
 pub fn contact(a: &[DVec3; 3], b: &[DVec3; 3]) -> Contact {
+    if certain::touch(a, b) == Some(false) {
+        return Contact::None;
+    }
     let pair = match sides(a, b) {
         Sides::Apart => return Contact::None,
         Sides::Flat => return flat::contact(a, b),

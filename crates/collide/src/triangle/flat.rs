@@ -11,7 +11,11 @@ use trocar_math::{orient2d, orient3d};
 /// What two triangles have in common that lie in one plane, or of which one has no area. Right for others, too, but slow.
 #[cold]
 pub(super) fn contact(a: &[DVec3; 3], b: &[DVec3; 3]) -> Contact {
-    match (Shape::new(a), Shape::new(b)) {
+    of_shapes(Shape::new(a), Shape::new(b))
+}
+
+fn of_shapes(a: Shape, b: Shape) -> Contact {
+    match (a, b) {
         (Shape::Triangle(a), Shape::Triangle(b)) => triangles(&a, &b),
         (Shape::Segment(s), Shape::Triangle(t)) | (Shape::Triangle(t), Shape::Segment(s)) => {
             segment_and_triangle(s, &t)
@@ -35,16 +39,17 @@ pub(super) fn contact(a: &[DVec3; 3], b: &[DVec3; 3]) -> Contact {
 /// Whether they have anything in common: the same without its corners.
 #[cold]
 pub(super) fn touch(a: &[DVec3; 3], b: &[DVec3; 3]) -> bool {
-    if let (Shape::Triangle(a), Shape::Triangle(b)) = (Shape::new(a), Shape::new(b)) {
-        let axis = facing(&a);
-        let (a, b) = (Flat::new(&a, axis), Flat::new(&b, axis));
+    let (a, b) = (Shape::new(a), Shape::new(b));
+    if let (Shape::Triangle(a), Shape::Triangle(b)) = (&a, &b) {
+        let axis = facing(a);
+        let (a, b) = (Flat::new(a, axis), Flat::new(b, axis));
         return match between(&a, &b) {
             Between::Gap => false,
             Between::Line(edge) => on_line(&a, &b, edge).exists(),
             Between::Nothing => true,
         };
     }
-    contact(a, b).exists()
+    of_shapes(a, b).exists()
 }
 
 fn one_if(found: bool, point: DVec3) -> Contact {

@@ -9,6 +9,7 @@
 //!
 //! A triangle is closed: corners and edges belong to it. One without area counts as the segment or point it is.
 
+mod certain;
 mod contact;
 mod crossing;
 mod flat;

@@ -311,97 +311,172 @@ fn a_family_that_moves_as_one_is_not_damped() {
     }
 }
 
+/// What damps families that move so: forces and torques, written down once more.
+fn drag(masses: &Masses, nodes: &Nodes) -> [Vec<DVec3>; 2] {
+    let mut force = vec![DVec3::ZERO; nodes.len()];
+    let mut torque = vec![DVec3::ZERO; nodes.frames()];
+    for i in 0..nodes.len() {
+        let Some(f) = masses.father(i) else { continue };
+        let arm = nodes.position[i] - nodes.position[f];
+        let carried = nodes.velocity[f] + nodes.spin[f].cross(arm);
+        let push = (carried - nodes.velocity[i]) * masses.damping()[i];
+        force[i] += push;
+        force[f] -= push;
+        torque[f] -= arm.cross(push);
+        if i < torque.len() {
+            let turn = (nodes.spin[f] - nodes.spin[i]) * masses.turn_damping()[i];
+            torque[i] += turn;
+            torque[f] -= turn;
+        }
+    }
+    [force, torque]
+}
+
+/// The clan with every kind of lock: none, some on points, on its fathers, on all; whole and by a part.
+fn locked_clans() -> Vec<(Masses, Nodes)> {
+    let turned = rotation::from_scaled_axis(DVec3::new(0.5, 0.3, -0.8));
+    let locks = [
+        Lock::Fixed,
+        Lock::Axes(DVec3::new(0.0, 1.0, 1.0), turned),
+        Lock::Axes(DVec3::new(1.0, 0.0, 0.0), DQuat::IDENTITY),
+        Lock::Axes(DVec3::new(0.3, 1.0, 0.0), turned),
+        Lock::Axes(DVec3::new(0.5, 0.2, 0.9), turned),
+    ];
+    let mut clans = Vec::new();
+    for (points, frames) in [(false, false), (true, false), (false, true), (true, true)] {
+        for shift in 0..locks.len() {
+            let (mut masses, nodes) = clan();
+            for i in 0..nodes.len() {
+                let asked = if i < 3 { frames } else { points };
+                // Every third point, so that fours with and without locks are among them; fathers but for one.
+                let this = if i < 3 { i != shift % 3 } else { i % 3 == 0 };
+                if asked && this {
+                    masses
+                        .set_lock(i, locks[(i + shift) % locks.len()])
+                        .unwrap();
+                }
+            }
+            clans.push((masses, nodes));
+        }
+    }
+    clans
+}
+
 #[test]
 fn implicit_damping_of_families_solves_its_equations() {
-    // What comes out must be damped at the velocities that come out: (M + h D) v' = M v + h f, row by row.
-    let (masses, nodes) = clan();
+    // What comes out must be damped at the velocities that come out: (M + h D) v' = M v + h f, row by row; v' is what locks leave.
     let h = 0.05;
-    let mut braked = nodes.clone();
-    masses.brake(&mut braked, h, Brake::Implicit(1.0));
-    let mut after = nodes.clone();
-    for i in 0..nodes.len() {
-        after.velocity[i] += braked.force[i] * (h / masses.mass()[i]);
-        after.force[i] = DVec3::ZERO;
-    }
-    for z in 0..3 {
-        let inverse = masses.rigid()[z].inverse_inertia(nodes.orientation[z]);
-        after.spin[z] += inverse * braked.torque[z] * h;
-        after.torque[z] = DVec3::ZERO;
-    }
-    masses.brake(&mut after, h, Brake::Explicit);
-    for i in 0..nodes.len() {
-        let felt = braked.force[i] - nodes.force[i];
-        assert!(felt.distance(after.force[i]) < 1e-12, "node {i}");
-    }
-    for z in 0..3 {
-        let felt = braked.torque[z] - nodes.torque[z];
-        assert!(felt.distance(after.torque[z]) < 1e-12, "frame {z}");
+    for (case, (masses, nodes)) in locked_clans().into_iter().enumerate() {
+        let mut braked = nodes.clone();
+        masses.brake(&mut braked, h, Brake::Implicit(1.0));
+        let mut after = nodes.clone();
+        for i in 0..nodes.len() {
+            let pushed = nodes.velocity[i] + braked.force[i] * (h / masses.mass()[i]);
+            after.velocity[i] = *masses.gain(i) * pushed;
+        }
+        for z in 0..3 {
+            let inverse = masses.rigid()[z].inverse_inertia(nodes.orientation[z]);
+            after.spin[z] += inverse * braked.torque[z] * h;
+        }
+        let [force, torque] = drag(&masses, &after);
+        for i in 0..nodes.len() {
+            let felt = braked.force[i] - nodes.force[i];
+            assert!(felt.distance(force[i]) < 1e-12, "{case}: node {i}");
+        }
+        for z in 0..3 {
+            let felt = braked.torque[z] - nodes.torque[z];
+            assert!(felt.distance(torque[z]) < 1e-12, "{case}: frame {z}");
+        }
     }
 }
 
 #[test]
 fn without_mass_a_child_moves_against_its_father_by_its_force() {
-    let (mut masses, mut nodes) = {
-        let (_, nodes) = clan();
-        let made = |father, frame: bool, lock| MassNode {
-            damping: 0.4,
-            father,
-            lock,
-            rigid: frame.then_some(Rigid {
-                inertia: Some(DVec3::splat(1e-3)),
-                damping: 0.01,
-                ..Rigid::default()
-            }),
-            ..MassNode::point(0.1)
-        };
-        let mut list = vec![made(None, true, Lock::Free)];
-        list.extend((0..2).map(|z| made(Some(z), true, Lock::Free)));
-        list.extend((0..17).map(|k| {
-            let lock = if k % 5 == 3 { Lock::Fixed } else { Lock::Free };
-            made(Some(k / 6), false, lock)
-        }));
-        (Masses::new(&list).unwrap(), nodes)
-    };
+    // d (v'/b − c') = q f of every child, where the father takes d (c' − v'); the root is damped against the world.
     let factor = 0.8;
-    masses
-        .set_integrator(Integrator::QuasiDynamic(factor))
-        .unwrap();
-    let before = nodes.clone();
-    masses.brake(&mut nodes, 0.05, Brake::Massless(factor));
-    // The velocities that the scheme makes of it.
-    let mut after = before.clone();
-    for i in 0..nodes.len() {
-        let fixed = masses.lock(i) == Lock::Fixed;
-        after.velocity[i] = if fixed {
-            DVec3::ZERO
-        } else {
-            nodes.force[i] * (factor / 0.4)
-        };
-        after.force[i] = DVec3::ZERO;
-    }
-    for z in 0..3 {
-        after.spin[z] = nodes.torque[z] * (factor / 0.01);
-        after.torque[z] = DVec3::ZERO;
-    }
-    masses.brake(&mut after, 0.05, Brake::Explicit);
-    // Damped against each other, children and nested fathers feel −q times what drives them; the root is damped against the world.
-    for i in 1..nodes.len() {
-        if masses.lock(i) == Lock::Free {
-            let sum = after.force[i] + before.force[i] * factor;
-            assert!(sum.length() < 1e-12, "node {i}: {sum}");
+    for (case, (mut masses, nodes)) in locked_clans().into_iter().enumerate() {
+        (masses.damping[0], masses.turn_damping[0]) = (0.4, 0.01);
+        masses
+            .set_integrator(Integrator::QuasiDynamic(factor))
+            .unwrap();
+        let mut braked = nodes.clone();
+        masses.brake(&mut braked, 0.05, Brake::Massless(factor));
+        // The velocities that the scheme makes of it, before and after the lock.
+        let damping = masses.damping().to_vec();
+        let loose: Vec<DVec3> = (0..nodes.len())
+            .map(|i| braked.force[i] * (factor / damping[i]))
+            .collect();
+        let mut after = nodes.clone();
+        for i in 0..nodes.len() {
+            after.velocity[i] = *masses.gain(i) * loose[i];
+        }
+        for z in 0..3 {
+            after.spin[z] = braked.torque[z] * (factor / masses.turn_damping()[z]);
+        }
+        let [force, torque] = drag(&masses, &after);
+        for i in 0..nodes.len() {
+            // What is not given way to by the lock is held by it.
+            let lock = (loose[i] - after.velocity[i]) * damping[i];
+            let world = match masses.father(i) {
+                None => after.velocity[i] * damping[i],
+                Some(_) => DVec3::ZERO,
+            };
+            let sum = force[i] + nodes.force[i] * factor - lock - world;
+            assert!(sum.length() < 1e-11, "{case}: node {i}: {sum}");
+        }
+        for z in 0..3 {
+            let world = match z {
+                0 => after.spin[0] * 0.01,
+                _ => DVec3::ZERO,
+            };
+            let sum = torque[z] + nodes.torque[z] * factor - world;
+            assert!(sum.length() < 1e-11, "{case}: frame {z}: {sum}");
         }
     }
-    for z in 0..3 {
-        let world = if z == 0 {
-            after.spin[0] * 0.01
-        } else {
-            DVec3::ZERO
+}
+
+#[test]
+fn a_crew_damps_large_families_to_the_same_bit() {
+    let rigid = Some(Rigid {
+        inertia: Some(DVec3::splat(1e-3)),
+        ..Rigid::default()
+    });
+    let count = 20_000;
+    let mut made = vec![
+        MassNode {
+            rigid,
+            ..MassNode::point(0.4)
         };
-        let sum = after.torque[z] + before.torque[z] * factor - world;
-        assert!(sum.length() < 1e-12, "frame {z}: {sum}");
+        3
+    ];
+    made.extend((0..count).map(|k: u32| MassNode {
+        damping: 0.1 + f64::from(k / 7000),
+        father: (k % 5000 != 77).then_some(k / 9000),
+        lock: if k % 977 == 5 {
+            Lock::Fixed
+        } else {
+            Lock::Free
+        },
+        ..MassNode::point(0.002)
+    }));
+    let masses = Masses::new(&made).unwrap();
+    let of = |k: u32| DVec3::new(f64::from(k % 11), f64::from(k % 7), f64::from(k % 13)) * 0.01;
+    let frames = [(DVec3::ZERO, DQuat::IDENTITY); 3];
+    let points: Vec<_> = (0..count).map(of).collect();
+    let mut alone = Nodes::at_rest(&frames, &points);
+    for i in 0..alone.len() {
+        (alone.velocity[i], alone.force[i]) = (of(3 * i as u32 + 1), of(5 * i as u32 + 2));
     }
-    let sum = after.force[0] + before.force[0] * factor - after.velocity[0] * 0.4;
-    assert!(sum.length() < 1e-12, "root: {sum}");
+    let start = alone.clone();
+    masses.brake(&mut alone, 1e-3, Brake::Implicit(1.0));
+    assert!(alone.force != start.force);
+    for threads in [1, 2, 3] {
+        let mut helped = start.clone();
+        let crew = Crew::new(threads);
+        masses.brake_by(&mut helped, 1e-3, Brake::Implicit(1.0), Some(&crew));
+        assert_eq!(helped.force, alone.force);
+        assert_eq!(helped.torque, alone.torque);
+    }
 }
 
 #[test]

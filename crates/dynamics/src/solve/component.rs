@@ -81,7 +81,7 @@ impl Default for Progress {
 /// Joints that hang together.
 #[derive(Debug, Default)]
 pub struct Component {
-    /// Which section of the plan it is in, and whether that is solved elsewhere in this substep.
+    /// Which section of the plan it is in, and whether that rests in this substep.
     pub section: usize,
     pub idle: bool,
     pub blocks: Vec<u32>,

@@ -169,18 +169,15 @@ impl Solver {
     ) {
         let Self { forest, room } = self;
         if forest.update(cast, bonds) {
-            room.sections.clone_from(&forest.joints);
-            room.apart.clear();
-            room.apart.resize(forest.trees.len(), false);
+            room.sections.clone_from(&forest.sections);
+            room.idle.clone_from(&forest.idle);
             room.plan.expire();
-            // Room for all of them is made now: when something touches a tree in the middle of an operation, it is there.
+            // Room for all of them is made now: when something touches a tree or wakes in the middle of an operation, it is there.
             room.begin(cast, bonds, Level::Velocity);
             room.start_rounds(Level::Velocity, budget.method, false);
         }
         forest.choose(cast, bonds.joints, touches, budget);
-        for (apart, tree) in room.apart.iter_mut().zip(&forest.trees) {
-            *apart = tree.apart;
-        }
+        room.idle.copy_from_slice(&forest.idle);
     }
 
     /// Tells the joints that the last [`aim`] gave up. Trees that lead nowhere are left to the general way before that.
@@ -198,9 +195,9 @@ impl Solver {
 /// Memory for a solve.
 #[derive(Debug, Default)]
 struct Workspace {
-    /// Of each joint its section of the plan, and of each section but the first whether it is solved elsewhere now.
+    /// Of each joint its section of the plan, and of each section but the first whether it sleeps or is solved elsewhere now.
     sections: Vec<u32>,
-    apart: Vec<bool>,
+    idle: Vec<bool>,
     movers: Movers,
     plan: Plan,
     state: RowState,
@@ -249,9 +246,8 @@ impl RowState {
             self.goal.clear();
             self.goal.resize(plan.rows, Goal::default());
         }
-        // Only these ever differ from row to row; trees have none.
-        let unusual = plan.sections.first().map_or(0..0, |s| s.blocks.clone());
-        for block in plan.blocks[unusual].iter().filter(|b| b.is_of_control()) {
+        // Only these ever differ from row to row.
+        for block in plan.controls.iter().map(|b| &plan.blocks[*b as usize]) {
             self.compliance[block.row] = 0.0;
             self.bounds[block.row] = endless;
             self.goal[block.row] = Goal::default();
@@ -264,7 +260,7 @@ impl Workspace {
     fn begin(&mut self, cast: &Cast<'_>, bonds: &Bonds<'_>, level: Level) {
         let key = (&*bonds.ties, &*bonds.joints, bonds.version, &*self.sections);
         self.plan.update(&mut self.movers, cast, key, level);
-        self.plan.rest(self.apart.iter().copied());
+        self.plan.rest(self.idle.iter().copied());
         for m in self.plan.still_movers() {
             self.movers[*m].read(cast, level);
         }

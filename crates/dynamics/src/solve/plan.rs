@@ -14,6 +14,7 @@ use crate::{
 };
 use glam::DVec3;
 use std::ops::Range;
+use trocar_math::Sets;
 
 /// Most rows of one block, set by the factorisation.
 const MOST_ROWS: usize = 6;
@@ -64,13 +65,14 @@ impl Block {
     }
 }
 
-/// What may be solved elsewhere for a while: the blocks of a tree. Or, the first one, all that never is.
+/// What may rest for a while, because it sleeps or is solved elsewhere: the blocks of joints that hang together. Or, the first one, all
+/// that never does.
 #[derive(Clone, Debug)]
 pub struct Section {
     tied: Range<usize>,
     pub blocks: Range<usize>,
     movers: Range<usize>,
-    /// True if it is solved elsewhere in this substep.
+    /// True if it rests in this substep.
     pub idle: bool,
 }
 
@@ -114,6 +116,8 @@ pub struct Plan {
     anchors: Vec<(Anchor, Anchor)>,
     pub knobs: Vec<Knob>,
     pub blocks: Vec<Block>,
+    /// Which of them are of stops and drives.
+    pub controls: Vec<u32>,
     pub parts: Vec<Part>,
     pub components: Vec<Component>,
     /// Of each mover of the plan its component, or [`NONE`].
@@ -210,7 +214,6 @@ impl Plan {
         }
         let section = |j: usize| sections.get(j).copied().unwrap_or(0);
         let mut order: Vec<usize> = (0..joints.len()).collect();
-        order.retain(|j| !joints[*j].asleep);
         order.sort_by_key(|j| section(*j));
         for j in order {
             let joint = &joints[j];
@@ -297,7 +300,7 @@ impl Plan {
         });
     }
 
-    /// Says which sections after the first are solved elsewhere.
+    /// Says which sections after the first rest.
     pub fn rest(&mut self, idle: impl Iterator<Item = bool>) {
         for (section, idle) in self.sections.iter_mut().skip(1).zip(idle) {
             section.idle = idle;
@@ -338,6 +341,9 @@ impl Plan {
     }
 
     fn add_block(&mut self, what: What, rows: usize, of_velocity: bool) {
+        if !matches!(what, What::Bases(..)) {
+            self.controls.push(self.blocks.len() as u32);
+        }
         self.blocks.push(Block {
             what,
             rows,
@@ -395,22 +401,11 @@ impl Plan {
 
     /// Joins what shares a mover (B66).
     fn connect(&mut self, movers: &Movers) {
-        let mut root: Vec<u32> = (0..movers.len() as u32).collect();
-        fn find(root: &mut [u32], mut i: u32) -> u32 {
-            while root[i as usize] != i {
-                root[i as usize] = root[root[i as usize] as usize];
-                i = root[i as usize];
-            }
-            i
-        }
+        let mut sets = Sets::of(movers.len());
         for block in &self.blocks {
             let parts = &self.parts[block.parts.clone()];
             for pair in parts.windows(2) {
-                let (a, b) = (
-                    find(&mut root, pair[0].mover),
-                    find(&mut root, pair[1].mover),
-                );
-                root[a.max(b) as usize] = a.min(b);
+                sets.join(pair[0].mover, pair[1].mover);
             }
         }
         let mut of_root = vec![u32::MAX; movers.len()];
@@ -420,16 +415,17 @@ impl Plan {
                 self.dead.push(b as u32);
                 continue;
             };
-            let r = find(&mut root, part.mover) as usize;
+            let r = sets.lowest(part.mover) as usize;
             if of_root[r] == u32::MAX {
                 of_root[r] = groups.len() as u32;
                 groups.push(Vec::new());
             }
             groups[of_root[r] as usize].push(b as u32);
         }
+        // Blocks come in the order of their sections.
         let of = |block: u32| {
-            let within = |s: &Section| s.blocks.contains(&(block as usize));
-            self.sections.iter().position(within).unwrap_or(0)
+            let before = |s: &Section| s.blocks.end <= block as usize;
+            self.sections.partition_point(before)
         };
         let component = |blocks: Vec<u32>| {
             let section = blocks.first().map_or(0, |b| of(*b));

@@ -37,6 +37,7 @@ mod record;
 mod refusal;
 mod slots;
 mod surgery;
+pub mod trial;
 mod walk;
 
 pub use build::SheetError;

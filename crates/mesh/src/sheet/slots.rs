@@ -38,30 +38,49 @@ pub(super) struct Stored<T> {
     free: Vec<u32>,
 }
 
+/// A place: what it holds and what is kept along with it. They stand together, because an edit anywhere in a large sheet waits for memory, and that by
+/// how many lines of it are touched.
+#[derive(Clone, Copy, Debug)]
+struct Place<T> {
+    value: T,
+    /// How often it was given away; odd while it is free.
+    age: u32,
+    first: First,
+}
+
+impl<T> Place<T> {
+    fn new(value: T, age: u32) -> Self {
+        Self {
+            value,
+            age,
+            first: First::default(),
+        }
+    }
+}
+
 #[derive(Clone, Debug)]
 pub(super) struct Slots<T> {
-    list: Vec<T>,
-    /// How often each place was given away; odd while it is free.
-    age: Vec<u32>,
+    list: Vec<Place<T>>,
     free: Vec<u32>,
     journal: Vec<Undo<T>>,
-    first: Vec<First>,
     transaction: u32,
 }
 
 impl<T: Copy + PartialEq> PartialEq for Slots<T> {
     /// Equal lists, names and free places; journals do not count.
     fn eq(&self, other: &Self) -> bool {
-        self.list == other.list && self.age == other.age && self.free == other.free
+        let same = |(a, b): (&Place<T>, &Place<T>)| a.age == b.age && a.value == b.value;
+        self.list.len() == other.list.len()
+            && self.list.iter().zip(&other.list).all(same)
+            && self.free == other.free
     }
 }
 
 impl<T: Copy> Slots<T> {
     pub(super) fn new(list: Vec<T>) -> Self {
+        let places = list.into_iter().map(|value| Place::new(value, 0));
         Self {
-            age: vec![0; list.len()],
-            first: vec![First::default(); list.len()],
-            list,
+            list: places.collect(),
             free: Vec::new(),
             journal: Vec::new(),
             transaction: 0,
@@ -71,8 +90,8 @@ impl<T: Copy> Slots<T> {
     /// Itself without its journal.
     pub(super) fn store(&self) -> Stored<T> {
         Stored {
-            list: self.list.clone(),
-            age: self.age.clone(),
+            list: self.list.iter().map(|place| place.value).collect(),
+            age: self.list.iter().map(|place| place.age).collect(),
             free: self.free.clone(),
         }
     }
@@ -87,18 +106,27 @@ impl<T: Copy> Slots<T> {
             is_free && !std::mem::replace(&mut named[*slot as usize], true)
         });
         let odd = age.iter().filter(|age| *age & 1 == 1).count();
+        let places = list.into_iter().zip(age);
         (fits && once && odd == free.len()).then(|| Self {
-            age,
+            list: places.map(|(value, age)| Place::new(value, age)).collect(),
             free,
-            ..Self::new(list)
+            journal: Vec::new(),
+            transaction: 0,
         })
     }
 
     /// Makes room for `more` parts, so that growing by them moves nothing.
     pub(super) fn reserve(&mut self, more: usize) {
         self.list.reserve(more);
-        self.age.reserve(more);
-        self.first.reserve(more);
+        // Memory is only given by the page when it is first written: better now than in the middle of an edit.
+        if let Some(any) = self.list.first().copied() {
+            for place in self.list.spare_capacity_mut().iter_mut().take(more) {
+                place.write(any);
+            }
+        }
+        // A transaction writes some tens of places.
+        self.journal.reserve(256);
+        self.free.reserve(more);
     }
 
     /// Places, free ones included.
@@ -113,7 +141,8 @@ impl<T: Copy> Slots<T> {
 
     #[inline]
     pub(super) fn is_live(&self, slot: u32) -> bool {
-        self.age.get(slot as usize).is_some_and(|age| age & 1 == 0)
+        let place = self.list.get(slot as usize);
+        place.is_some_and(|place| place.age & 1 == 0)
     }
 
     pub(super) fn live(&self) -> impl Iterator<Item = u32> + '_ {
@@ -122,13 +151,13 @@ impl<T: Copy> Slots<T> {
 
     #[inline]
     pub(super) fn get(&self, slot: u32) -> &T {
-        &self.list[slot as usize]
+        &self.list[slot as usize].value
     }
 
     pub(super) fn id<Key>(&self, slot: u32) -> Id<Key> {
         Id {
             slot,
-            age: self.age[slot as usize],
+            age: self.list[slot as usize].age,
             key: PhantomData,
         }
     }
@@ -137,53 +166,52 @@ impl<T: Copy> Slots<T> {
     #[inline]
     pub(super) fn find<Key>(&self, id: Id<Key>) -> Option<u32> {
         // Asked for by its place, what is free has a name, too.
-        (self.age.get(id.slot as usize) == Some(&id.age) && id.age & 1 == 0).then_some(id.slot)
+        let place = self.list.get(id.slot as usize)?;
+        (place.age == id.age && id.age & 1 == 0).then_some(id.slot)
     }
 
     pub(super) fn make(&mut self, value: T) -> u32 {
         if let Some(slot) = self.free.pop() {
-            let i = slot as usize;
-            self.note(slot);
-            self.journal.push(Undo::Reused(slot, self.list[i]));
-            self.list[i] = value;
-            self.age[i] += 1;
+            let place = self.note(slot);
+            let before = std::mem::replace(&mut place.value, value);
+            place.age += 1;
+            self.journal.push(Undo::Reused(slot, before));
             return slot;
         }
         let slot = self.list.len() as u32;
-        self.list.push(value);
-        self.age.push(0);
-        self.first.push(First::default());
+        self.list.push(Place::new(value, 0));
         self.note(slot);
         self.journal.push(Undo::Grew);
         slot
     }
 
     pub(super) fn free(&mut self, slot: u32) {
-        self.note(slot);
-        self.journal
-            .push(Undo::Freed(slot, self.list[slot as usize]));
-        self.age[slot as usize] += 1;
+        let place = self.note(slot);
+        place.age += 1;
+        let value = place.value;
+        self.journal.push(Undo::Freed(slot, value));
         self.free.push(slot);
     }
 
     /// The place, to be written.
     #[inline]
     pub(super) fn change(&mut self, slot: u32) -> &mut T {
-        self.note(slot);
-        let value = &mut self.list[slot as usize];
-        self.journal.push(Undo::Changed(slot, *value));
-        value
+        let value = self.note(slot).value;
+        self.journal.push(Undo::Changed(slot, value));
+        &mut self.list[slot as usize].value
     }
 
-    fn note(&mut self, slot: u32) {
-        let first = &mut self.first[slot as usize];
-        if first.transaction != self.transaction {
-            *first = First {
+    /// The place, about to be written, with its first touch noted.
+    fn note(&mut self, slot: u32) -> &mut Place<T> {
+        let place = &mut self.list[slot as usize];
+        if place.first.transaction != self.transaction {
+            place.first = First {
                 transaction: self.transaction,
                 at: self.journal.len() as u32,
-                age: self.age[slot as usize],
+                age: place.age,
             };
         }
+        place
     }
 
     /// Forgets what was written: from here on it can be taken back.
@@ -192,7 +220,8 @@ impl<T: Copy> Slots<T> {
         self.transaction = self.transaction.wrapping_add(1);
         if self.transaction == 0 {
             // After 2³² transactions old marks would look like new ones.
-            self.first.fill(First::default());
+            let firsts = self.list.iter_mut().map(|place| &mut place.first);
+            firsts.for_each(|first| *first = First::default());
             self.transaction = 1;
         }
     }
@@ -210,28 +239,27 @@ impl<T: Copy> Slots<T> {
             let slot = match undo {
                 Undo::Grew => {
                     self.list.pop();
-                    self.age.pop();
-                    self.first.pop();
                     continue;
                 }
                 Undo::Reused(slot, value) => {
-                    self.list[slot as usize] = value;
-                    self.age[slot as usize] -= 1;
+                    let place = &mut self.list[slot as usize];
+                    place.value = value;
+                    place.age -= 1;
                     self.free.push(slot);
                     slot
                 }
                 Undo::Freed(slot, _) => {
-                    self.age[slot as usize] -= 1;
+                    self.list[slot as usize].age -= 1;
                     self.free.pop();
                     slot
                 }
                 Undo::Changed(slot, value) => {
-                    self.list[slot as usize] = value;
+                    self.list[slot as usize].value = value;
                     slot
                 }
             };
             // A first touch that was taken back is none.
-            let first = &mut self.first[slot as usize];
+            let first = &mut self.list[slot as usize].first;
             if first.transaction == self.transaction && first.at as usize == self.journal.len() {
                 *first = First::default();
             }
@@ -254,7 +282,7 @@ impl<T: Copy> Slots<T> {
                     Undo::Reused(slot, _) => (slot, None),
                     Undo::Freed(slot, value) | Undo::Changed(slot, value) => (slot, Some(value)),
                 };
-                let first = self.first[slot as usize];
+                let first = self.list[slot as usize].first;
                 let is_first = first.transaction == self.transaction && first.at as usize == k;
                 is_first.then_some(Touch {
                     slot,
@@ -266,7 +294,7 @@ impl<T: Copy> Slots<T> {
 
     /// What a place held before the transaction.
     pub(super) fn before(&self, slot: u32) -> T {
-        let first = self.first[slot as usize];
+        let first = self.list[slot as usize].first;
         match self.journal.get(first.at as usize) {
             Some(Undo::Changed(_, value) | Undo::Freed(_, value) | Undo::Reused(_, value))
                 if first.transaction == self.transaction =>

@@ -5,7 +5,10 @@ use crate::{
     file::{ActiveSpec, AnswerSpec, LawSpec, SignalSpec, YieldSpec},
     load::{Key, Scene, SceneError},
 };
-use trocar_soft::{Base, Drive, Law, Pieces, Plastic, Signal};
+use trocar_soft::{
+    Base, Drive, Law, Pieces, Plastic, Signal,
+    element::{KuhnElement, KuhnLaw},
+};
 
 /// The signals of a scene, by name.
 pub type Signals = Vec<(String, Signal)>;
@@ -80,6 +83,15 @@ pub fn base(law: LawSpec) -> Base {
 /// The law a file gives an element; `at` is where it stands in its table.
 pub fn law(check: &Checker<'_>, at: &[Key], spec: &AnswerSpec) -> Result<Law, SceneError> {
     let wrong = |problem: &str, remedy: &str| check.error(at, problem, remedy);
+    if let Some(bits) = spec.bits {
+        return read_bits(bits, spec).map_err(|(problem, remedy)| check.error(at, problem, remedy));
+    }
+    if spec.constant.is_some() || spec.parameter.is_some() {
+        return Err(wrong(
+            "`constant` and `parameter` belong to `bits`, and there are none",
+            "Give `bits`, or `stiffness` or `damping` alone.",
+        ));
+    }
     let plain = match (spec.stiffness, spec.damping) {
         (Some(stiffness), None) => Law::spring(stiffness),
         (None, Some(damping)) => Law::damper(damping),
@@ -114,6 +126,51 @@ pub fn law(check: &Checker<'_>, at: &[Key], spec: &AnswerSpec) -> Result<Law, Sc
     match law.objection() {
         None => Ok(law),
         Some(objection) => Err(wrong(objection, "Correct the law.")),
+    }
+}
+
+/// The law that Kuhn's type bits tell (App. A.3), or what is wrong with them and the remedy.
+fn read_bits(bits: u32, spec: &AnswerSpec) -> Result<Law, (String, &'static str)> {
+    let plain = AnswerSpec {
+        bits: spec.bits,
+        constant: spec.constant,
+        parameter: spec.parameter,
+        yields: spec.yields,
+        ..AnswerSpec::default()
+    };
+    let Some(constant) = spec.constant.filter(|_| *spec == plain) else {
+        return Err((
+            "type bits say what the law is, and `constant` how strong".into(),
+            "Give `constant` and, for dead zones and limits, `parameter`; nothing else beside `yields`.",
+        ));
+    };
+    let kuhn = KuhnLaw {
+        kind: bits,
+        constant,
+        parameter: spec.parameter.unwrap_or(0.0),
+    };
+    let law = match kuhn.read() {
+        Ok(KuhnElement::Link(law)) => Law {
+            plastic: spec.yields.as_ref().map(plastic),
+            ..law
+        },
+        Ok(KuhnElement::Torsion(_)) => {
+            return Err((
+                "these bits are of an element that twists one node".into(),
+                "Write it under `edit.torsions`.",
+            ));
+        }
+        Ok(KuhnElement::Bend(_)) => {
+            return Err((
+                "these bits are of an element that bends at one of three nodes".into(),
+                "Write it under `edit.bends`.",
+            ));
+        }
+        Err(error) => return Err((error.to_string(), "Correct the bits.")),
+    };
+    match law.objection() {
+        None => Ok(law),
+        Some(objection) => Err((objection.into(), "Correct the law.")),
     }
 }
 

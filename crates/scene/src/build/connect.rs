@@ -3,19 +3,14 @@
 use super::{Connected, MAX_SUBSTEPS, Model, check, substeps};
 use crate::load::{Key, Scene, SceneError};
 use trocar_dynamics::{Joint, MatterId};
+use trocar_math::Sets;
 use trocar_soft::{Hyper, Net, StepBounds, global::End, stability};
 
 impl Model {
     /// Finds connected matter and its bounds.
     pub(super) fn connect(&mut self) {
         let first = self.prescribed();
-        let mut leader: Vec<usize> = (0..self.matters.len()).collect();
-        fn find(leader: &[usize], mut i: usize) -> usize {
-            while leader[i] != i {
-                i = leader[i];
-            }
-            i
-        }
+        let mut sets = Sets::of(self.matters.len());
         let ends = self
             .ties
             .iter()
@@ -45,13 +40,12 @@ impl Model {
         let thick: Vec<usize> = thick.map(|t| t.matter.index()).collect();
         let ends = ends.chain(thick.windows(2).map(|pair| (pair[0], pair[1])));
         for (a, b) in ends.filter(|(a, b)| *a >= first && *b >= first) {
-            let (a, b) = (find(&leader, a), find(&leader, b));
-            leader[a.max(b)] = a.min(b);
+            sets.join(a as u32, b as u32);
         }
         for root in first..self.matters.len() {
-            let members: Vec<MatterId> = (root..self.matters.len())
-                .filter(|i| find(&leader, *i) == root)
-                .map(|i| MatterId(i as u32))
+            let members: Vec<MatterId> = (root as u32..self.matters.len() as u32)
+                .filter(|i| sets.lowest(*i) as usize == root)
+                .map(MatterId)
                 .collect();
             if !members.is_empty() {
                 let bounds = self.bounds(&members);

@@ -6,21 +6,23 @@ use super::{
     tissue::{Draft, Drafts},
 };
 use crate::{
-    file::{Couple, Ring},
+    file::{CentreName, Couple, NodeName, Ring},
     load::SceneError,
 };
 use glam::DVec3;
 use trocar_dynamics::{Lock, MatterId};
-use trocar_soft::{Hyper, hyper};
+use trocar_soft::{Hyper, NodeFlags, hyper};
 
-/// Nodes that a file names: which tissue, its surface nodes, and whether they are a ring.
+/// Nodes that a file names: which tissue, which of its nodes, and whether they are a ring or central ones.
 struct Named {
     draft: usize,
-    points: Vec<usize>,
+    nodes: Vec<usize>,
     ring: bool,
+    central: bool,
 }
 
-/// Couples nodes: moves the slaves onto their masters and pairs them. What a body holds is noted: ties do that.
+/// Couples nodes: moves the slaves onto their masters and pairs them. Surface nodes become copies; what a body holds and central nodes that
+/// follow are noted: ties do that.
 pub fn couple<'a>(
     item: &Item<'a, Couple>,
     drafts: &mut Drafts<'a>,
@@ -52,7 +54,6 @@ pub fn couple<'a>(
     let slave = named(&check(), &drafts.list, &couple.slave, "slave")?;
     check_free(&check(), &drafts.list[slave.draft], &slave)?;
     let matter = |draft: usize| MatterId(first + draft as u32);
-    let node = |draft: &Draft<'_>, point: usize| (draft.parts.frames.len() + point) as u32;
     if let Some(body) = &couple.master.body {
         if couple.master.tissue.is_some() || couple.force_factor != 1.0 {
             return Err(wrong(
@@ -61,28 +62,34 @@ pub fn couple<'a>(
                 "Leave `tissue` and `force_factor` out.",
             ));
         }
-        let draft = &drafts.list[slave.draft];
-        for point in slave.points {
-            let end = (matter(slave.draft), node(draft, point));
+        for node in slave.nodes {
+            let end = (matter(slave.draft), node as u32);
             drafts.held.push((check(), body, end.0, end.1));
         }
         return Ok(());
     }
     let master = named(&check(), &drafts.list, &couple.master, "master")?;
-    if master.draft == slave.draft || master.points.len() != slave.points.len() {
+    if master.draft == slave.draft || master.nodes.len() != slave.nodes.len() {
         return Err(wrong(
             "slave",
             format!(
                 "the rings have {} and {} nodes",
-                master.points.len(),
-                slave.points.len()
+                master.nodes.len(),
+                slave.nodes.len()
             ),
             "Couple two different tissues by equally many nodes.",
         ));
     }
+    if slave.central && couple.force_factor != 1.0 {
+        return Err(wrong(
+            "force_factor",
+            "a central node that follows gives all of its force".into(),
+            "Leave `force_factor` out, or let surface nodes follow.",
+        ));
+    }
     let at = |n: &Named| -> Vec<DVec3> {
-        let points = &drafts.list[n.draft].parts.points;
-        n.points.iter().map(|p| points[*p]).collect()
+        let draft = &drafts.list[n.draft];
+        n.nodes.iter().map(|node| draft.at(*node as u32)).collect()
     };
     let (masters, slaves) = (at(&master), at(&slave));
     let pairs = if master.ring && slave.ring {
@@ -90,25 +97,23 @@ pub fn couple<'a>(
     } else {
         (0..masters.len()).collect()
     };
-    let moves: Vec<(usize, DVec3)> = (pairs.iter().zip(&slave.points))
+    let moves: Vec<(usize, DVec3)> = (pairs.iter().zip(&slave.nodes))
         .map(|(i, follows)| (*follows, masters[*i]))
         .collect();
-    drafts.list[slave.draft].place(&moves);
+    let draft = &mut drafts.list[slave.draft];
+    draft.place_nodes(&moves);
+    if slave.central {
+        slave.nodes.iter().for_each(|z| draft.turn_by_box(*z));
+    }
     for (j, i) in pairs.into_iter().enumerate() {
-        let (leads, follows) = (master.points[i], slave.points[j]);
         let pair = Hyper {
-            master: (
-                matter(master.draft),
-                node(&drafts.list[master.draft], leads),
-            ),
-            slave: (
-                matter(slave.draft),
-                node(&drafts.list[slave.draft], follows),
-            ),
+            master: (matter(master.draft), master.nodes[i] as u32),
+            slave: (matter(slave.draft), slave.nodes[j] as u32),
             factor: couple.force_factor,
         };
-        let led = |n| drafts.hypers.iter().any(|p: &Hyper| p.slave == n);
-        let leading = |n| drafts.hypers.iter().any(|p: &Hyper| p.master == n);
+        let all = || drafts.hypers.iter().chain(&drafts.tied);
+        let led = |n| all().any(|p: &Hyper| p.slave == n);
+        let leading = |n| all().any(|p: &Hyper| p.master == n);
         // A copy of a copy would lag behind and give its force to the wrong node.
         if led(pair.slave) || leading(pair.slave) || led(pair.master) {
             return Err(wrong(
@@ -116,6 +121,16 @@ pub fn couple<'a>(
                 "a ring follows one other ring, and what follows does not lead".into(),
                 "Let one ring lead all that are joined to it.",
             ));
+        }
+        if slave.central {
+            for ((_, node), draft, flag) in [
+                (pair.master, master.draft, NodeFlags::MASTER),
+                (pair.slave, slave.draft, NodeFlags::SLAVE),
+            ] {
+                drafts.list[draft].parts.flags[node as usize].set(flag, true);
+            }
+            drafts.tied.push(pair);
+            continue;
         }
         let copy = &drafts.list[slave.draft].parts.nodes[pair.slave.1 as usize];
         drafts.loads.push((pair.master, pair.factor * copy.mass));
@@ -138,56 +153,82 @@ fn named(
             "Name an organ or pipe and one of its rings.",
         )
     })?;
-    let points = match (ring.ring, &ring.nodes) {
-        (Some(r), None) => drafts[draft]
+    let of = &drafts[draft];
+    let first = of.parts.frames.len();
+    let nodes = match (ring.ring, &ring.nodes, &ring.centres) {
+        (Some(r), None, None) => of
             .ring(r)
-            .map(|range| range.collect::<Vec<_>>())
+            .map(|range| range.map(|point| first + point).collect::<Vec<_>>())
             .ok_or_else(|| {
                 wrong(
                     format!("{name} has no ring {r}"),
                     "Name an organ or pipe and one of its rings.",
                 )
             })?,
-        (None, Some(nodes)) => {
-            let count = drafts[draft].surface_nodes;
-            let known = nodes.iter().all(|n| (*n as usize) < count);
-            let mut once = nodes.clone();
-            once.sort_unstable();
-            once.dedup();
-            if !known || once.len() != nodes.len() {
+        (None, Some(list), None) => {
+            let count = of.surface_nodes;
+            let known = list.iter().all(|n| (*n as usize) < count);
+            if !known || !are_different(list) {
                 return Err(wrong(
                     format!("a node of {name} is missing, or named twice"),
                     &format!("Its surface nodes are 0 to {}.", count.saturating_sub(1)),
                 ));
             }
-            nodes.iter().map(|n| *n as usize).collect()
+            list.iter().map(|n| first + *n as usize).collect()
+        }
+        (None, None, Some(list)) => {
+            if !are_different(list) {
+                return Err(wrong(
+                    format!("a central node of {name} is named twice"),
+                    "Name it once.",
+                ));
+            }
+            let centre = |c: &u32| {
+                let centre = NodeName::Central(CentreName { centre: *c });
+                of.node(centre, &[key.into()])
+                    .map_err(|e| wrong(e.problem, &e.remedy))
+            };
+            list.iter().map(centre).collect::<Result<_, _>>()?
         }
         _ => {
             return Err(wrong(
-                "nodes are a ring or a list".into(),
-                "Give either `ring` or `nodes`.",
+                "nodes are a ring, a list of surface nodes or one of central nodes".into(),
+                "Give one of `ring`, `nodes` and `centres`.",
             ));
         }
     };
     Ok(Named {
         draft,
-        points,
+        nodes,
         ring: ring.ring.is_some(),
+        central: ring.centres.is_some(),
     })
+}
+
+fn are_different(list: &[u32]) -> bool {
+    let mut once = list.to_vec();
+    once.sort_unstable();
+    once.dedup();
+    once.len() == list.len()
 }
 
 /// A slave copies its master, so it can't be held somewhere else at the same time.
 fn check_free(check: &Checker<'_>, draft: &Draft<'_>, slave: &Named) -> Result<(), SceneError> {
     let first = draft.parts.frames.len();
     let fixed = draft.fixed()?;
-    for point in &slave.points {
-        let held = fixed.iter().any(|f| f.0 == first + point)
-            || draft.parts.nodes[first + point].lock != Lock::Free;
+    for node in &slave.nodes {
+        let held = fixed.iter().any(|f| f.0 == *node)
+            || draft.parts.nodes[*node].lock != Lock::Free
+            || (slave.central && !draft.parts.mobile);
         if held {
+            let called = match node.checked_sub(first) {
+                Some(point) => format!("node {point}"),
+                None => "a central node".into(),
+            };
             return Err(check.error(
                 &["slave".into()],
                 format!(
-                    "node {point} of {} is locked and can't follow another one as well",
+                    "{called} of {} is locked and can't follow another one as well",
                     draft.name
                 ),
                 "Let the tissue with the locked nodes lead, or free them.",

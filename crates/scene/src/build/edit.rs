@@ -5,12 +5,15 @@ use super::{
     tissue::Draft,
 };
 use crate::{
-    file::{CentreName, EditSpec, ElementSpec, NodeName, NodeSpec, WhichSprings},
+    file::{
+        CentreName, EditSpec, ElementSpec, InertiaName, InertiaSpec, NodeName, NodeSpec,
+        WhichSprings,
+    },
     load::{Key, SceneError},
 };
 use trocar_dynamics::{Lock, MassNode};
 use trocar_soft::{
-    Active, Element, Input, NodeFlags,
+    Active, Element, Input, NodeFlags, OwnMemory,
     net::{Bend, Torsion},
 };
 
@@ -142,22 +145,28 @@ impl Draft<'_> {
     fn change_node(&mut self, i: usize, spec: &NodeSpec) -> Result<(), SceneError> {
         let at = [Key::Name("edit"), Key::Name("nodes"), Key::Index(i)];
         let node = self.node(spec.node, &at)?;
+        if let Some(mass) = spec.mass {
+            self.check.mass(mass, &at)?;
+            let node = &mut self.parts.nodes[node];
+            if let Some(inertia) = node.rigid.as_mut().and_then(|r| r.inertia.as_mut()) {
+                *inertia *= mass / node.mass;
+            }
+            node.mass = mass;
+        }
         if let Some(position) = spec.position {
             self.check.points(&[position], "edit")?;
             let position = self.frame.point(position.into());
             self.place_nodes(&[(node, position)]);
             self.turn_by_box(node);
         }
-        if let Some(mass) = spec.mass {
-            self.check.mass(mass, &at)?;
-            self.parts.nodes[node].mass = mass;
-        }
         if let Some(damping) = spec.damping {
             self.parts.nodes[node].damping = damping;
         }
+        self.change_turning(node, spec, &at)?;
         if let Some(memory) = spec.memory {
             self.parts.memory[node] = memory;
         }
+        self.change_memory(node, spec)?;
         if let Some(axes) = spec.axes {
             self.check.share(&axes, "edit")?;
             self.parts.nodes[node].lock = match axes {
@@ -166,6 +175,11 @@ impl Draft<'_> {
                 _ => Lock::Axes(axes.into(), self.frame.rotation),
             };
         }
+        self.change_flags(node, spec, &at)
+    }
+
+    /// What a node is marked as (K26).
+    fn change_flags(&mut self, node: usize, spec: &NodeSpec, at: &[Key]) -> Result<(), SceneError> {
         let flags = &mut self.parts.flags[node];
         if let Some(touchable) = spec.touchable {
             flags.set(NodeFlags::NOT_INTERACTIVE, !touchable);
@@ -173,11 +187,88 @@ impl Draft<'_> {
         if let Some(mark) = spec.mark {
             flags.0 = flags.0 & 0xFFFF | u32::from(mark) << 16;
         }
+        if let Some(marked) = spec.cut_mark {
+            flags.set(NodeFlags::CUT_MARK, marked);
+        }
+        let Some(bits) = spec.bits else {
+            return Ok(());
+        };
+        if spec.touchable.is_some() || spec.mark.is_some() || spec.cut_mark.is_some() {
+            return Err(self.check.error(
+                at,
+                "attribute bits say whether it is touchable and what marks it has",
+                "Give `bits`, or what they stand for by name.",
+            ));
+        }
+        if bits & !NodeFlags::WRITABLE.0 != 0 {
+            return Err(self.check.error(
+                at,
+                format!("{bits:#x} has bits that tell what is done to a node"),
+                "Only 0x800, 0x1000 and 0x10000 and above are for a file to say.",
+            ));
+        }
+        flags.0 = flags.0 & !NodeFlags::WRITABLE.0 | bits;
         Ok(())
     }
 
-    /// The moments of inertia of a central node that was moved: of a box around what it carries, from where it is now (K27).
-    fn turn_by_box(&mut self, node: usize) {
+    /// How a central node resists turning (K23, K27).
+    fn change_turning(
+        &mut self,
+        node: usize,
+        spec: &NodeSpec,
+        at: &[Key],
+    ) -> Result<(), SceneError> {
+        if spec.turn_damping.is_none() && spec.inertia.is_none() {
+            return Ok(());
+        }
+        if spec.inertia == Some(InertiaSpec::Named(InertiaName::Box)) {
+            self.turn_by_box(node);
+        }
+        let Some(rigid) = self.parts.nodes[node].rigid.as_mut() else {
+            return Err(self.check.error(
+                at,
+                "a surface node does not turn",
+                "Name a central node: `node = { centre = 0 }`.",
+            ));
+        };
+        if let Some(damping) = spec.turn_damping {
+            rigid.damping = damping;
+        }
+        match spec.inertia {
+            Some(InertiaSpec::Moments(moments)) => rigid.inertia = Some(moments.into()),
+            Some(InertiaSpec::Named(InertiaName::None)) => rigid.inertia = None,
+            Some(InertiaSpec::Named(InertiaName::Box)) | None => {}
+        }
+        Ok(())
+    }
+
+    /// How a node's shape memory grows, and where it draws the node (K25).
+    fn change_memory(&mut self, node: usize, spec: &NodeSpec) -> Result<(), SceneError> {
+        if spec.memory_law.is_none() && spec.base.is_none() {
+            return Ok(());
+        }
+        if let Some(base) = spec.base {
+            self.check.points(&[base], "edit")?;
+        }
+        let place = spec.base.map(|p| self.frame.point(p.into()));
+        let law = spec.memory_law.map_or(self.parts.memory_base, answer::base);
+        let list = &mut self.parts.own_memory;
+        match list.iter_mut().find(|own| own.node as usize == node) {
+            Some(own) => {
+                own.base = spec.memory_law.map_or(own.base, answer::base);
+                own.place = place.or(own.place);
+            }
+            None => list.push(OwnMemory {
+                node: node as u32,
+                base: law,
+                place,
+            }),
+        }
+        Ok(())
+    }
+
+    /// The moments of inertia of a central node by its mass and a box around what it carries, from where it is now (K27).
+    pub(super) fn turn_by_box(&mut self, node: usize) {
         let Some(pose) = self.parts.frames.get(node) else {
             return;
         };
@@ -186,10 +277,13 @@ impl Draft<'_> {
             .filter(|(_, child)| child.father == Some(node as u32))
             .map(|(i, _)| self.at(i as u32));
         let made = self.material.frame(pose, children);
-        if let (Some(rigid), Some(box_like)) = (self.parts.nodes[node].rigid.as_mut(), made.rigid) {
+        let node = &mut self.parts.nodes[node];
+        let heavier = node.mass / made.mass;
+        if let (Some(rigid), Some(box_like)) = (node.rigid.as_mut(), made.rigid) {
             rigid.inertia = box_like
                 .inertia
                 .filter(|j| j.min_element() > 0.0)
+                .map(|j| j * heavier)
                 .or(rigid.inertia);
         }
     }

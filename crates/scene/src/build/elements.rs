@@ -27,7 +27,10 @@ pub(crate) fn timed_pushes(
         table: "command",
         index,
     };
-    let (force, on, until) = match (spec.push, &spec.on, spec.until) {
+    // Of a command that only leads an instrument the time is that of the way.
+    let leads = spec.instrument.is_some() && spec.push.is_none() && spec.pull.is_none();
+    let until = spec.until.filter(|_| !leads);
+    let (force, on, until) = match (spec.push, &spec.on, until) {
         (None, None, None) if spec.pull.is_none() && spec.force.is_none() => {
             return Ok((None, None));
         }
@@ -190,6 +193,15 @@ impl Model {
         parts.sum()
     }
 
+    /// A node of a tissue as an anchor: a central one is a frame.
+    pub(super) fn node_anchor(&self, (matter, node): (MatterId, u32)) -> Anchor {
+        if (node as usize) < self.start[matter.index()].frames() {
+            Anchor::frame(matter, node, DVec3::ZERO)
+        } else {
+            Anchor::node(matter, node)
+        }
+    }
+
     /// A tie that holds a node of a tissue where it is on a body (K54 towards bodies).
     pub(super) fn hold(
         &mut self,
@@ -201,7 +213,7 @@ impl Model {
             body: Some(body.into()),
             ..Default::default()
         };
-        let slave = Anchor::node(matter, node);
+        let slave = self.node_anchor((matter, node));
         let place = self.place_of(&slave);
         let master = self.anchor_at(check, "master", &spec, Some(place.into()))?;
         self.ties.push(Tie::point(master, slave));

@@ -20,7 +20,7 @@ mod tissue;
 
 use crate::{
     Bundle,
-    file::{Camera, Look, SolverName, TurningName, World},
+    file::{Camera, InstrumentKind, Look, SolverName, TurningName, World},
     load::{Key, Scene, SceneError, Source},
     simulation::MAX_ITERATIONS,
 };
@@ -36,6 +36,8 @@ use trocar_soft::{Global, Hyper, Net, NodeFlags, StepBounds};
 use trocar_tools::{Endoscope, EndoscopeHandle, Grasper, Handle};
 
 pub(crate) use elements::timed_pushes;
+pub(crate) use instruments::timed_course;
+pub(crate) use membrane::Retuned;
 pub use membrane::{Curve, Film, Path};
 pub(crate) use remake::{Original, Wish};
 
@@ -85,12 +87,18 @@ pub struct Tool {
     pub name: String,
     /// Its matter.
     pub matter: MatterId,
+    /// What it does.
+    pub kind: InstrumentKind,
     /// Its build.
     pub grasper: Grasper,
     /// Where the hand holds it at the start.
     pub start: Handle,
     /// Static and dynamic coefficient of friction.
     pub friction: [f64; 2],
+    /// How firmly it pushes or holds membranes, N/m; none if as they are themselves.
+    pub stiffness: Option<f64>,
+    /// Depth (m) from which membranes stick to it, and the force (N) that tears them off; none if they stick by friction.
+    pub stick: Option<[f64; 2]>,
 }
 
 /// Where a drive is to be, and when.
@@ -349,7 +357,10 @@ impl Model {
                 bundle: Bundle::default(),
                 sources: scene.sources.clone(),
                 // Tissues of meshes are made anew from them; nothing else is.
-                meshes: if scene.sources.iter().any(|s| !s.file.surface.is_empty()) {
+                meshes: if scene.sources.iter().any(|s| {
+                    let films = &s.file.membrane;
+                    !s.file.surface.is_empty() || films.iter().any(|m| m.mesh.is_some())
+                }) {
                     scene.meshes.clone()
                 } else {
                     Vec::new()
@@ -452,6 +463,7 @@ impl Model {
             nets.push(draft.net(matter, &drafts)?);
         }
         self.hypers = drafts.hypers;
+        let tied = drafts.tied;
         for (draft, net) in drafts.list.into_iter().zip(nets) {
             let start = net.rest().clone();
             let (triangles, elements) = (net.triangles().to_vec(), net.element_count());
@@ -475,6 +487,10 @@ impl Model {
         }
         for (check, body, matter, node) in &drafts.held {
             self.hold(check, body, (*matter, *node))?;
+        }
+        for pair in tied {
+            let [leads, follows] = [pair.master, pair.slave].map(|end| self.node_anchor(end));
+            self.ties.push(Tie::point(leads, follows));
         }
         Ok(())
     }

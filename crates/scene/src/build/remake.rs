@@ -2,12 +2,12 @@
 
 use super::{Model, answer, items, tissue};
 use crate::{
-    file::{EditSpec, MaterialSpec},
+    file::MaterialSpec,
     load::Scene,
     parameter::single::{self, Touches},
 };
 use trocar_dynamics::{Matter, MatterId};
-use trocar_soft::{Global, Hyper, Net, StepBounds};
+use trocar_soft::{Global, Hyper, Net, StepBounds, global::End};
 
 /// What the scene says, as far as it can be changed.
 #[derive(Default)]
@@ -27,8 +27,9 @@ pub(crate) struct Wish {
 }
 
 impl Wish {
-    fn touches(&self, what: Touches) -> bool {
-        self.singles.iter().any(|s| s.2 == what)
+    /// What follows from the single numbers, as far as `which` picks it out.
+    fn touched<T>(&self, which: impl Fn(Touches) -> Option<T>) -> Vec<T> {
+        self.singles.iter().filter_map(|s| which(s.2)).collect()
     }
 }
 
@@ -100,74 +101,84 @@ impl Model {
             tissue::set_material(&mut self.plan, *t, material);
         }
         single::write(&mut self.plan, &wish.singles);
-        let stir = wish.materials.iter().zip(&before);
-        let moved: Vec<usize> = stir
-            .filter(|((_, now), then)| then.as_ref().is_none_or(|then| still(now) != still(then)))
+        let differs = |which: fn(&MaterialSpec) -> MaterialSpec| -> Vec<usize> {
+            let both = wish.materials.iter().zip(&before);
+            both.filter(|((_, now), then)| {
+                then.as_ref().is_none_or(|then| which(now) != which(then))
+            })
             .map(|((t, _), _)| *t)
-            .collect();
-        let done = self.renew(wish, &moved);
+            .collect()
+        };
+        let done = self.renew(wish, differs(of_net), differs(of_bounds));
         if done.is_err() {
             self.plan.sources = files;
         }
         done
     }
 
-    /// Nets, copies and elements as the plan has them, and then the bounds of their groups. `moved` are tissues whose new material has a part in
-    /// stability.
-    fn renew(&mut self, wish: &Wish, moved: &[usize]) -> Result<(), String> {
-        let mut concerned: Vec<usize> = wish.materials.iter().map(|m| m.0).collect();
-        let mut stirred: Vec<usize> = moved.to_vec();
-        for (_, _, touches) in &wish.singles {
-            if let Touches::Tissue(t) | Touches::Ground(t) = touches {
-                concerned.push(*t);
-                stirred.push(*t);
-            }
-        }
-        let signals = wish.touches(Touches::Signals);
-        if signals {
-            let driven = (0..self.tissues.len())
-                .filter(|t| tissue::edit_of(&self.plan, *t).is_some_and(EditSpec::is_driven));
-            concerned.extend(driven.clone());
-            stirred.extend(driven);
-        }
-        // Who leads bears the mass of those that follow.
+    /// Nets, copies and elements as the plan has them, and then the bounds of their groups. `concerned` are tissues whose new material is part of
+    /// their nets, `stirred` those of them where it has a part in stability.
+    fn renew(
+        &mut self,
+        wish: &Wish,
+        mut concerned: Vec<usize>,
+        mut stirred: Vec<usize>,
+    ) -> Result<(), String> {
+        let mut single = wish.touched(|touches| match touches {
+            Touches::Tissue(t) | Touches::Ground(t) => Some(t),
+            _ => None,
+        });
+        let signals = wish.touched(|touches| match touches {
+            Touches::Signal(i) => items(&self.plan, |s| &s.file.signal).nth(i),
+            _ => None,
+        });
+        let names: Vec<&str> = signals.iter().map(|s| s.item.name.as_str()).collect();
+        single.extend((0..self.tissues.len()).filter(|t| {
+            let edit = tissue::edit_of(&self.plan, *t);
+            edit.is_some_and(|edit| names.iter().any(|name| edit.is_driven_by(name)))
+        }));
+        concerned.extend(&single);
+        stirred.extend(&single);
+        // Who leads bears the mass of those that follow, as far as these give it back.
         let first = self.matters.len() - self.tissues.len();
         let follows = |t: usize| {
             let hypers = self.hypers.iter();
             let led = hypers.filter(move |h| h.slave.0.index() == first + t);
             led.map(|h| h.master.0.index() - first)
         };
-        let mut leaders: Vec<usize> = match wish.touches(Touches::Copies) {
-            true => (0..self.tissues.len()).collect(),
-            false => concerned.clone(),
-        };
-        leaders = leaders.into_iter().flat_map(follows).collect();
+        let coupled = wish.touched(|touches| match touches {
+            Touches::Couple(i) => items(&self.plan, |s| &s.file.couple).nth(i),
+            _ => None,
+        });
+        let slaves = coupled.iter().filter_map(|couple| {
+            let name = couple.item.slave.tissue.as_deref();
+            self.tissues
+                .iter()
+                .position(|t| Some(t.name.as_str()) == name)
+        });
+        let slaves: Vec<usize> = slaves.collect();
+        let leaders: Vec<usize> = (concerned.iter().chain(&slaves))
+            .flat_map(|t| follows(*t))
+            .collect();
         concerned.extend(&leaders);
         stirred.extend(&leaders);
         concerned.sort_unstable();
         concerned.dedup();
+        let mut changed: Vec<MatterId> = stirred.iter().map(|t| self.tissues[*t].matter).collect();
+        let elements = wish.touched(|touches| match touches {
+            Touches::Element(i) => Some(i),
+            _ => None,
+        });
         let mut new = Renewed {
             nets: self.nets(&concerned)?,
-            hypers: None,
-            globals: None,
+            hypers: self.copies(&slaves)?,
+            globals: self.elements_again(&elements, &names, &mut changed)?,
         };
-        if wish.touches(Touches::Copies) {
-            let all = tissue::drafts(&self.plan, first as u32).map_err(|e| e.problem)?;
-            new.hypers = Some(all.hypers);
-        }
-        if signals || wish.touches(Touches::Elements) {
-            let signals = answer::signals(&self.plan).map_err(|e| e.problem)?;
-            let elements = items(&self.plan, |s| &s.file.element);
-            let made = elements.map(|item| self.element(&item, &signals).map_err(|e| e.problem));
-            new.globals = Some(made.collect::<Result<_, _>>()?);
-        }
-        let everywhere = new.hypers.is_some() || new.globals.is_some();
         new.swap(self);
-        let changed: Vec<MatterId> = stirred.iter().map(|t| self.tissues[*t].matter).collect();
         let mut found: Vec<(usize, StepBounds)> = Vec::new();
         let singles = single::values(&mut self.plan);
         for (g, group) in self.groups.iter().enumerate() {
-            if !everywhere && !group.members.iter().any(|m| changed.contains(m)) {
+            if !group.members.iter().any(|m| changed.contains(m)) {
                 continue;
             }
             let bounds = match self.original.bounds.get(g) {
@@ -199,14 +210,61 @@ impl Model {
         Ok(())
     }
 
+    /// All copies, those of these tissues as the plan has them; none if there are no such tissues.
+    fn copies(&self, slaves: &[usize]) -> Result<Option<Vec<Hyper>>, String> {
+        if slaves.is_empty() {
+            return Ok(None);
+        }
+        let mut hypers = self.hypers.clone();
+        for pair in self.drafts(slaves)?.hypers {
+            let same = |h: &&mut Hyper| (h.master, h.slave) == (pair.master, pair.slave);
+            if let Some(old) = hypers.iter_mut().find(same) {
+                *old = pair;
+            }
+        }
+        Ok(Some(hypers))
+    }
+
+    /// All elements between things, those of these numbers and those that these signals drive as the plan has them; none if there are no such.
+    /// What they join is `changed`.
+    fn elements_again(
+        &self,
+        numbers: &[usize],
+        signals: &[&str],
+        changed: &mut Vec<MatterId>,
+    ) -> Result<Option<Vec<Global>>, String> {
+        let known = answer::signals(&self.plan).map_err(|e| e.problem)?;
+        let mut globals = self.globals.clone();
+        let mut any = false;
+        for (i, item) in items(&self.plan, |s| &s.file.element).enumerate() {
+            let drive = item.item.drive.as_ref();
+            let driven = drive.is_some_and(|d| signals.contains(&d.signal.as_str()));
+            if !(driven || numbers.contains(&i)) {
+                continue;
+            }
+            let element = self.element(&item, &known).map_err(|e| e.problem)?;
+            let ends = element.ends.iter().filter_map(|end| match end {
+                End::On(anchor) => Some(anchor.matter),
+                End::At(_) => None,
+            });
+            changed.extend(ends);
+            globals[i] = element;
+            any = true;
+        }
+        Ok(any.then_some(globals))
+    }
+
+    /// Some tissues, and those coupled to them, as the plan has them.
+    fn drafts(&self, tissues: &[usize]) -> Result<tissue::Drafts<'_>, String> {
+        let first = self.matters.len() - self.tissues.len();
+        let wanted = |name: &str| tissues.iter().any(|t| self.tissues[*t].name == name);
+        tissue::drafts_of(&self.plan, first as u32, &wanted).map_err(|e| e.problem)
+    }
+
     /// The nets of some tissues as the plan has them.
     fn nets(&self, concerned: &[usize]) -> Result<Nets, String> {
-        if concerned.is_empty() {
-            return Ok(Vec::new());
-        }
         let first = self.matters.len() - self.tissues.len();
-        let wanted = |name: &str| concerned.iter().any(|t| self.tissues[*t].name == name);
-        let drafts = tissue::drafts_of(&self.plan, first as u32, &wanted).map_err(|e| e.problem)?;
+        let drafts = self.drafts(concerned)?;
         let made = concerned.iter().map(|t| {
             let matter = MatterId((first + t) as u32);
             let net = drafts.list[*t].net(matter, &drafts);
@@ -226,14 +284,21 @@ impl Model {
     }
 }
 
-/// A material without what has no part in stability.
-fn still(material: &MaterialSpec) -> MaterialSpec {
+/// A material without what is no part of its net.
+fn of_net(material: &MaterialSpec) -> MaterialSpec {
     MaterialSpec {
         bears: 0.0,
         friction: None,
         contact_thickness: None,
-        gravity: false,
         source: None,
         ..material.clone()
+    }
+}
+
+/// A material without what has no part in stability.
+fn of_bounds(material: &MaterialSpec) -> MaterialSpec {
+    MaterialSpec {
+        gravity: false,
+        ..of_net(material)
     }
 }

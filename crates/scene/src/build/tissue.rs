@@ -364,15 +364,8 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Moves surface nodes, all at once, and with them the rest lengths of their elements: each stays the same part of how far
+    /// Moves nodes, all at once, and with them the rest lengths of their elements: each stays the same part of how far
     /// its ends are apart, whatever the material or its own description made it.
-    pub(super) fn place(&mut self, moves: &[(usize, DVec3)]) {
-        let first = self.parts.frames.len();
-        let moves: Vec<(usize, DVec3)> = moves.iter().map(|m| (first + m.0, m.1)).collect();
-        self.place_nodes(&moves);
-    }
-
-    /// The same of any nodes, central ones first.
     pub(super) fn place_nodes(&mut self, moves: &[(usize, DVec3)]) {
         let first = self.parts.frames.len();
         let apart = |draft: &Self, e: &Element| draft.at(e.nodes[0]).distance(draft.at(e.nodes[1]));
@@ -429,6 +422,8 @@ pub struct Drafts<'a> {
     pub hypers: Vec<Hyper>,
     /// Nodes that lead, and the mass that each of their copies adds to theirs, kg.
     pub loads: Vec<((MatterId, u32), f64)>,
+    /// Central nodes that follow others: ties hold them together.
+    pub tied: Vec<Hyper>,
     /// Nodes that bodies hold: the body's name, the net's matter, and the node.
     pub held: Vec<(Checker<'a>, &'a str, MatterId, u32)>,
 }
@@ -489,6 +484,7 @@ pub fn drafts_of<'a>(
         list,
         hypers: Vec::new(),
         loads: Vec::new(),
+        tied: Vec::new(),
         held: Vec::new(),
     };
     for item in items(scene, |s| &s.file.couple) {

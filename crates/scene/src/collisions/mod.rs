@@ -14,7 +14,7 @@ use trocar_collide::{
     rigid::{Contacts, Detector, Pair, Regions, Scratch, Shape, World},
 };
 use trocar_dynamics::{BodyContact, Crew, MatterId, Nodes};
-use trocar_math::{Bounds, Pose};
+use trocar_math::{Bounds, Pose, Sets};
 
 /// Contacts this near (m, from each body) are watched: they rest without coming and going.
 const WATCH: f64 = 2.5e-4;
@@ -82,7 +82,8 @@ pub struct Collisions {
     used: usize,
     /// How much each body moves in this substep, or will be moved.
     stirs: Vec<Stir>,
-    leader: Vec<u32>,
+    /// Bodies that push each other.
+    sets: Sets,
     /// Of each body: the least time for which one that it pushes has been calm, s.
     near: Vec<f64>,
     /// Of each set of bodies that push each other: whether something still bears it.
@@ -126,7 +127,7 @@ impl Collisions {
             chunks: Vec::new(),
             used: 0,
             stirs: Vec::new(),
-            leader: Vec::new(),
+            sets: Sets::default(),
             near: Vec::new(),
             borne: Vec::new(),
             spare: Vec::new(),

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 use trocar_collide::rigid::Point;
 use trocar_dynamics::{Anchor, Joint, Local, MatterId, Nodes, joint::Kind};
+use trocar_math::Sets;
 
 /// Slower than this, m/s and rad/s, a body counts as resting.
 const CALM: [f64; 2] = [0.01, 0.1];
@@ -79,7 +80,7 @@ pub struct Islands {
 impl Islands {
     /// The islands of a model's `bodies`.
     pub fn new(model: &Model, bodies: MatterId, count: usize) -> Self {
-        let mut first: Vec<u32> = (0..count as u32).collect();
+        let mut sets = Sets::of(count);
         let mut busy = vec![!model.rules.sleep; count];
         let mut hung = vec![false; count];
         let body = |anchor: &Anchor| match anchor.at {
@@ -105,8 +106,7 @@ impl Islands {
                 busy[n as usize] |= stirs;
                 hung[n as usize] |= hangs;
                 if let Some(other) = last.replace(n) {
-                    let (a, b) = (find(&mut first, n), find(&mut first, other));
-                    first[a.max(b) as usize] = a.min(b);
+                    sets.join(n, other);
                 }
             }
         }
@@ -118,16 +118,16 @@ impl Islands {
         {
             busy[n as usize] = true;
         }
+        let first: Vec<u32> = (0..count as u32).map(|i| sets.lowest(i)).collect();
         let mut next: Vec<u32> = (0..count as u32).collect();
         for i in 0..count {
-            let lowest = find(&mut first, i as u32) as usize;
+            let lowest = first[i] as usize;
             if lowest != i {
                 next.swap(lowest, i);
                 busy[lowest] |= busy[i];
             }
         }
         for i in 0..count {
-            first[i] = find(&mut first, i as u32);
             busy[i] = busy[first[i] as usize];
         }
         Self {
@@ -318,8 +318,7 @@ impl Collisions {
                 (false, false) => 0.0,
             };
         }
-        self.leader.clear();
-        self.leader.extend(0..frames as u32);
+        self.sets.part(frames);
         self.near.clear();
         self.near.resize(frames, f64::INFINITY);
         self.borne.clear();
@@ -340,8 +339,7 @@ impl Collisions {
                         }
                     }
                     if pushed {
-                        let (a, b) = (find(&mut self.leader, a), find(&mut self.leader, b));
-                        self.leader[a.max(b) as usize] = a.min(b);
+                        self.sets.join(a, b);
                     }
                 }
                 // What a moving fixture carries does not sleep, and what it meets wakes.
@@ -357,17 +355,10 @@ impl Collisions {
             }
         }
         for i in 0..frames {
-            let first = self.islands.first[i];
-            if first as usize != i {
-                let (a, b) = (
-                    find(&mut self.leader, first),
-                    find(&mut self.leader, i as u32),
-                );
-                self.leader[a.max(b) as usize] = a.min(b);
-            }
+            self.sets.join(self.islands.first[i], i as u32);
         }
         for i in 0..frames {
-            let root = find(&mut self.leader, i as u32) as usize;
+            let root = self.sets.lowest(i as u32) as usize;
             // What sleeps bears as the world does.
             self.borne[root] |= self.borne[i] || self.islands.hung[i] || self.rest[i].asleep;
         }
@@ -375,7 +366,7 @@ impl Collisions {
             if self.rest[i].asleep || self.islands.first[i] as usize != i {
                 continue;
             }
-            let root = find(&mut self.leader, i as u32) as usize;
+            let root = self.sets.lowest(i as u32) as usize;
             let (rest, near) = (&self.rest, &self.near);
             let is_calm = |i: usize| rest[i].calm.min(near[i]) >= DOZE;
             let sleeps = self.borne[root] && self.islands.of(i).all(is_calm);
@@ -391,13 +382,4 @@ impl Collisions {
             }
         }
     }
-}
-
-/// The set that `i` belongs to: its lowest member.
-fn find(leader: &mut [u32], mut i: u32) -> u32 {
-    while leader[i as usize] != i {
-        leader[i as usize] = leader[leader[i as usize] as usize];
-        i = leader[i as usize];
-    }
-    i
 }

@@ -4,7 +4,7 @@ use super::{AnchorSpec, Vector};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Something that is done at a set time, as if somebody did it from outside: give one or more of `set`, `reset`, `push`, `pull`.
+/// Something that is done at a set time, as if somebody did it from outside: give one or more of `set`, `reset`, `push`, `pull`, `instrument`.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CommandSpec {
@@ -28,9 +28,22 @@ pub struct CommandSpec {
     /// On what it pushes, or at what it pulls.
     #[serde(default)]
     pub on: Option<AnchorSpec>,
-    /// How long it pushes or pulls: until this time, s.
+    /// How long it pushes, pulls or leads: until this time, s.
     #[serde(default)]
     pub until: Option<f64>,
+    /// An instrument, by name, that is led from `at` to `until` by `tip`, `jaw`, `roll`; never faster than it can go, and only as long as no hand moves it. It then
+    /// stays where it is.
+    #[serde(default)]
+    pub instrument: Option<String>,
+    /// Points (m) along which its tip goes at one speed; one or more.
+    #[serde(default)]
+    pub tip: Option<Vec<Vector>>,
+    /// Jaw angles, rad, evenly spread over the time; one or more. Left out: they stay as they are.
+    #[serde(default)]
+    pub jaw: Option<Vec<f64>>,
+    /// Turns about its shaft, likewise.
+    #[serde(default)]
+    pub roll: Option<Vec<f64>>,
 }
 
 /// A parameter and its new value.

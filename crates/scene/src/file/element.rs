@@ -4,7 +4,7 @@ use super::{AnchorSpec, LawSpec, Vector};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How an element answers; give one of `stiffness` (a spring) and `damping` (a damper).
+/// How an element answers; give one of `stiffness` (a spring), `damping` (a damper) and `bits` (as Kuhn's model files write it).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AnswerSpec {
@@ -33,6 +33,35 @@ pub struct AnswerSpec {
     /// It yields, and remembers it.
     #[serde(default)]
     pub yields: Option<YieldSpec>,
+    /// Kuhn's type bits, in the place of all else but `yields`: 0x1 linear, 0x2 quadratic, 0x10 pulls only, 0x20 pushes only, 0x40 and 0x80
+    /// dead zone when longer and when shorter, 0x100 damper, 0x1000 and 0x2000 limited pull and push.
+    #[serde(default)]
+    pub bits: Option<u32>,
+    /// The constant k of such an element, ≥ 0.
+    #[serde(default)]
+    pub constant: Option<f64>,
+    /// Its one parameter: m (m/s) of dead zones, N of limits. Default: 0.
+    #[serde(default)]
+    pub parameter: Option<f64>,
+}
+
+/// Nothing said; `law` wants one of the three.
+impl Default for AnswerSpec {
+    fn default() -> Self {
+        Self {
+            stiffness: None,
+            damping: None,
+            law: LawSpec::default(),
+            gain: ones(),
+            dead: [0.0; 2],
+            limit: unlimited(),
+            pieces: Vec::new(),
+            yields: None,
+            bits: None,
+            constant: None,
+            parameter: None,
+        }
+    }
 }
 
 /// How a spring yields.
@@ -256,9 +285,11 @@ pub struct TorsionSpec {
 }
 
 impl EditSpec {
-    /// True if a signal drives any of it.
-    pub fn is_driven(&self) -> bool {
-        !self.driven.is_empty() || self.elements.iter().any(|e| e.drive.is_some())
+    /// True if the signal of this name drives any of it.
+    pub fn is_driven_by(&self, signal: &str) -> bool {
+        let single = self.elements.iter().filter_map(|e| e.drive.as_ref());
+        let together = self.driven.iter().map(|d| &d.drive);
+        single.chain(together).any(|drive| drive.signal == signal)
     }
 }
 
@@ -282,6 +313,26 @@ pub struct FreeNodeSpec {
     pub father: Option<u32>,
 }
 
+/// What resists the turning of a central node: moments about its axes, kg·m², "box" or "none".
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum InertiaSpec {
+    /// Moments of inertia about its axes, kg·m².
+    Moments(Vector),
+    /// One of two.
+    Named(InertiaName),
+}
+
+/// What resists the turning of a central node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum InertiaName {
+    /// The moments of a box around what it carries.
+    Box,
+    /// It does not turn.
+    None,
+}
+
 /// What is different about a node; what is left out stays.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -297,9 +348,22 @@ pub struct NodeSpec {
     /// Damping, N·s/m.
     #[serde(default)]
     pub damping: Option<f64>,
+    /// Rotational damping of a central node, N·m·s/rad.
+    #[serde(default)]
+    pub turn_damping: Option<f64>,
+    /// What resists the turning of a central node: moments about its axes, kg·m²; "box", of a box around what it carries; or "none", and it does
+    /// not turn.
+    #[serde(default)]
+    pub inertia: Option<InertiaSpec>,
     /// Shape memory, N/m or N/m².
     #[serde(default)]
     pub memory: Option<f64>,
+    /// Law of its shape memory.
+    #[serde(default)]
+    pub memory_law: Option<LawSpec>,
+    /// Where its shape memory draws it, in the tissue's own frame, m. Left out: to where it is.
+    #[serde(default)]
+    pub base: Option<Vector>,
     /// How freely it moves along the tissue's axes, 0 to 1.
     #[serde(default)]
     pub axes: Option<Vector>,
@@ -309,6 +373,13 @@ pub struct NodeSpec {
     /// The mark that rules of behaviour refer to, 0 to 65535.
     #[serde(default)]
     pub mark: Option<u16>,
+    /// It is marked for cutting.
+    #[serde(default)]
+    pub cut_mark: Option<bool>,
+    /// Kuhn's attribute bits, in the place of `touchable`, `mark` and `cut_mark`: 0x800 marked for cutting, 0x1000 not touchable, 0x10000 and above the
+    /// mark. What else they tell is what is done to a node, and not for a file to say.
+    #[serde(default)]
+    pub bits: Option<u32>,
 }
 
 /// A tissue of its own nodes, neighbours and facets.

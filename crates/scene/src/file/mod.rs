@@ -13,8 +13,8 @@ use serde::{Deserialize, Serialize};
 pub use command::{CommandSpec, SetSpec};
 pub use element::{
     ActiveSpec, AnswerSpec, BendSpec, CentreName, CentreSpec, DrivenSpec, EditSpec, ElementSpec,
-    FreeNodeSpec, GlobalSpec, NetTissue, NodeName, NodeSpec, PulseSpec, SignalSpec, SineSpec,
-    SurfaceTissue, TorsionSpec, WhichSprings, YieldSpec,
+    FreeNodeSpec, GlobalSpec, InertiaName, InertiaSpec, NetTissue, NodeName, NodeSpec, PulseSpec,
+    SignalSpec, SineSpec, SurfaceTissue, TorsionSpec, WhichSprings, YieldSpec,
 };
 pub use membrane::{
     AdhesionSpec, AlgorithmName, BendingSpec, DiscSpec, FilmSpec, FlatSpec, HexagonalSpec,
@@ -28,7 +28,7 @@ pub use tissue::{
     Ball, Couple, IntegratorName, LawSpec, MaterialSpec, NetSpec, Ring, Select, SheetTissue,
     TubeTissue,
 };
-pub use trocar::{EndoscopeSpec, Instrument, InstrumentKind};
+pub use trocar::{EndoscopeSpec, Instrument, InstrumentKind, StickSpec};
 
 /// Three numbers: a point or a direction.
 pub type Vector = [f64; 3];

@@ -296,7 +296,7 @@ pub struct Ball {
     pub radius: f64,
 }
 
-/// Nodes of something; give a tissue with one of `ring`, `nodes`, or a body.
+/// Nodes of something; give a tissue with one of `ring`, `nodes`, `centres`, or a body.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Ring {
@@ -309,13 +309,16 @@ pub struct Ring {
     /// These surface nodes, counted from 0.
     #[serde(default)]
     pub nodes: Option<Vec<u32>>,
+    /// These central nodes, counted from 0.
+    #[serde(default)]
+    pub centres: Option<Vec<u32>>,
     /// A body that leads: the slaves are tied to it where they are.
     #[serde(default)]
     pub body: Option<String>,
 }
 
 /// Nodes of two tissues that move as one (hyper nodes), or nodes that a body holds. Slaves are moved onto their masters when the
-/// scene is built.
+/// scene is built. Central nodes that follow go where their masters go and turn as they like.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Couple {
@@ -323,7 +326,7 @@ pub struct Couple {
     pub master: Ring,
     /// The nodes that follow; as many. Rings are paired so that they fit best, nodes in the order given.
     pub slave: Ring,
-    /// How much of the slave's force the master takes, 0 to 1. Default: 1; less loses momentum. A body takes all.
+    /// How much of the slave's force the master takes, 0 to 1. Default: 1; less loses momentum. A body takes all, and a central node gives all.
     #[serde(default = "one")]
     pub force_factor: f64,
 }

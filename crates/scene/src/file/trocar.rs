@@ -11,6 +11,22 @@ pub enum InstrumentKind {
     /// Two jaws that hold what is between them.
     #[default]
     Grasper,
+    /// A thin tip, straight or bent, that pushes membranes, rubs on them, holds and tears them; a blunt tip to everything else.
+    Needle,
+    /// Fine jaws that hold points of membranes where they took them; a grasper to everything else.
+    Forceps,
+    /// Two blades that cut membranes as they close, and take nothing away. To everything else they are blunt.
+    Scissors,
+}
+
+/// From a depth on, membranes stick to a needle until they are torn off.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StickSpec {
+    /// Depth in the needle from which a triangle sticks, m, ≥ 0.
+    pub beyond: f64,
+    /// Force along the needle's skin that tears it off, N, > 0.
+    pub limit: f64,
 }
 
 /// An instrument that goes through a trocar.
@@ -28,16 +44,16 @@ pub struct Instrument {
     pub target: Vector,
     /// Depth at the start: from the trocar to the hinge, m.
     pub depth: f64,
-    /// Jaw angle at the start, rad. Default: 0.7.
-    #[serde(default = "jaw")]
-    pub jaw: f64,
+    /// Jaw angle at the start, rad. Default: 0.7, or the greatest if that is less.
+    #[serde(default)]
+    pub jaw: Option<f64>,
     /// Radius of the shaft, m. Default: 0.0025.
     #[serde(default = "shaft_radius")]
     pub shaft_radius: f64,
-    /// Length of a jaw, m. Default: 0.02.
+    /// Length of a jaw, a blade or a needle's tip, m. Default: 0.02.
     #[serde(default = "jaw_length")]
     pub jaw_length: f64,
-    /// Radius of a jaw's hull, m. Default: 0.0015.
+    /// Radius of its hull, m. Default: 0.0015.
     #[serde(default = "jaw_radius")]
     pub jaw_radius: f64,
     /// Least and greatest yaw, rad. Default: [-1, 1].
@@ -55,6 +71,15 @@ pub struct Instrument {
     /// How fast its tip follows the hand at most, m/s. Default: 1.
     #[serde(default = "one")]
     pub speed: f64,
+    /// Angle at which a needle's tip leaves the shaft, rad, -1.5 to 1.5. Default: 0, straight.
+    #[serde(default)]
+    pub bend: Option<f64>,
+    /// How firmly a needle pushes membranes and forceps hold each point of them, N/m, > 0. Default: the stiffness of the membrane.
+    #[serde(default)]
+    pub stiffness: Option<f64>,
+    /// Lets membranes stick to a needle from a depth on. Left out: they stick within the cone of `friction`.
+    #[serde(default)]
+    pub stick: Option<StickSpec>,
     /// How much pull the jaws hold, N. Default: 8.
     #[serde(default = "grip_force")]
     pub grip_force: f64,
@@ -68,9 +93,6 @@ fn smooth() -> [f64; 2] {
     [0.3, 0.25]
 }
 
-fn jaw() -> f64 {
-    0.7
-}
 fn shaft_radius() -> f64 {
     2.5e-3
 }

@@ -6,7 +6,7 @@
 //! such a link goes back in time. It is gone ahead with all velocities turned round, which is the same, so no solver needs to know.
 //! As each link is a substep of its own, each ends with joints that are right, and what one substep keeps the chain keeps.
 
-use super::{Group, PATIENCE, Stage, Sub};
+use super::{Group, Stage, Sub, impulse::worst, quarantine::PATIENCE};
 use crate::{build::Model, report::Stage as Lap};
 use glam::DVec3;
 use trocar_dynamics::{Anchor, Local, Nodes, Outcome, joint::Memory};
@@ -114,8 +114,8 @@ impl Group {
         self.clock.lap(Lap::Advance);
         self.correct(stage);
         self.clock.lap(Lap::Correct);
-        super::worst(&mut self.aim, &aim);
-        super::worst(&mut self.correct, &correct);
+        worst(&mut self.aim, &aim);
+        worst(&mut self.correct, &correct);
         self.fallen.is_empty()
     }
 
@@ -128,6 +128,7 @@ impl Group {
         });
         only_bodies
             && self.contacts() == 0
+            && self.works.is_empty()
             && self.globals.is_empty()
             && self.hypers.is_empty()
             && self.ties.len() == self.scene_ties

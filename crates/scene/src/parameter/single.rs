@@ -6,7 +6,10 @@
 
 use super::Range;
 use crate::{
-    file::{ActiveSpec, AnswerSpec, EditSpec, LawSpec, MaterialSpec, NodeName, YieldSpec},
+    file::{
+        ActiveSpec, AnswerSpec, CentreSpec, EditSpec, InertiaSpec, LawSpec, MaterialSpec, NodeName,
+        YieldSpec,
+    },
     load::Scene,
 };
 
@@ -20,12 +23,12 @@ pub(crate) enum Touches {
     Tissue(usize),
     /// The height of a tissue's ground.
     Ground(usize),
-    /// Elements between things.
-    Elements,
-    /// Copies of nodes.
-    Copies,
-    /// Whatever a signal drives.
-    Signals,
+    /// An element between things, by its number.
+    Element(usize),
+    /// Copies of nodes, by the number of their couple.
+    Couple(usize),
+    /// Whatever a signal drives, by its number.
+    Signal(usize),
 }
 
 /// Where a number stands.
@@ -85,7 +88,10 @@ type Visitor<'v> = &'v mut dyn FnMut(Single<'_>);
 /// Shows all numbers of a scene, always in the same order.
 pub(super) fn visit(scene: &mut Scene, visitor: Visitor<'_>) {
     let mut tissue = 0;
-    let mut show = |name: &str, material: &mut MaterialSpec, edit: &mut EditSpec| {
+    let mut show = |name: &str,
+                    material: &mut MaterialSpec,
+                    edit: &mut EditSpec,
+                    more: &mut dyn FnMut(&mut Shown<'_>)| {
         let mut on = Shown {
             visitor: &mut *visitor,
             group: name.into(),
@@ -93,32 +99,40 @@ pub(super) fn visit(scene: &mut Scene, visitor: Visitor<'_>) {
         };
         on.material(material, tissue);
         on.edit(edit);
+        more(&mut on);
         tissue += 1;
     };
     // In the order in which tissues are counted: kind by kind.
     for s in &mut scene.sources {
         for x in &mut s.file.organ {
-            show(&x.name, &mut x.material, &mut x.edit);
+            show(&x.name, &mut x.material, &mut x.edit, &mut |_| {});
         }
     }
     for s in &mut scene.sources {
         for x in &mut s.file.pipe {
-            show(&x.name, &mut x.material, &mut x.edit);
+            show(&x.name, &mut x.material, &mut x.edit, &mut |_| {});
         }
     }
     for s in &mut scene.sources {
         for x in &mut s.file.sheet {
-            show(&x.name, &mut x.material, &mut x.edit);
+            show(&x.name, &mut x.material, &mut x.edit, &mut |_| {});
         }
     }
     for s in &mut scene.sources {
         for x in &mut s.file.net {
-            show(&x.name, &mut x.material, &mut x.edit);
+            let centres = &mut x.centres;
+            show(&x.name, &mut x.material, &mut x.edit, &mut |on| {
+                on.centres(centres)
+            });
         }
     }
     for s in &mut scene.sources {
         for x in &mut s.file.surface {
-            show(&x.name, &mut x.material, &mut x.edit);
+            let mut weight = [x.surface_density, x.density];
+            show(&x.name, &mut x.material, &mut x.edit, &mut |on| {
+                on.densities(&mut weight)
+            });
+            [x.surface_density, x.density] = weight;
         }
     }
     let elements = scene.sources.iter_mut().flat_map(|s| &mut s.file.element);
@@ -126,7 +140,7 @@ pub(super) fn visit(scene: &mut Scene, visitor: Visitor<'_>) {
         let mut on = Shown {
             visitor: &mut *visitor,
             group: format!("element {i}"),
-            touches: Touches::Elements,
+            touches: Touches::Element(i),
         };
         on.answer("", &mut element.answer);
         on.lengths("", element.rest_length.as_mut(), &mut element.shorten);
@@ -134,22 +148,23 @@ pub(super) fn visit(scene: &mut Scene, visitor: Visitor<'_>) {
     }
     let couples = scene.sources.iter_mut().flat_map(|s| &mut s.file.couple);
     for (i, couple) in couples.enumerate() {
-        if couple.master.body.is_none() {
+        if couple.master.body.is_none() && couple.slave.centres.is_none() {
             let mut on = Shown {
                 visitor: &mut *visitor,
                 group: format!("couple {i}"),
-                touches: Touches::Copies,
+                touches: Touches::Couple(i),
             };
             let about = "How much of their force the copies give back; below 1 momentum is lost.";
             let place = Place::Number(&mut couple.force_factor);
             on.show("force factor".into(), "", about, Range::Within(1.0), place);
         }
     }
-    for signal in scene.sources.iter_mut().flat_map(|s| &mut s.file.signal) {
+    let signals = scene.sources.iter_mut().flat_map(|s| &mut s.file.signal);
+    for (i, signal) in signals.enumerate() {
         let mut on = Shown {
             visitor: &mut *visitor,
             group: format!("signal {}", signal.name),
-            touches: Touches::Signals,
+            touches: Touches::Signal(i),
         };
         on.signal(signal);
     }
@@ -260,6 +275,30 @@ impl Shown<'_> {
     }
 
     fn answer(&mut self, prefix: &str, answer: &mut AnswerSpec) {
+        if answer.bits.is_some() {
+            // The bits say all else.
+            for (what, about, range, place) in [
+                (
+                    "constant",
+                    "The element's constant.",
+                    Range::UpTo(100.0),
+                    &mut answer.constant,
+                ),
+                (
+                    "parameter",
+                    "Its dead zone (m, m/s) or limit (N).",
+                    Range::UpTo(0.005),
+                    &mut answer.parameter,
+                ),
+            ] {
+                if let Some(x) = place {
+                    let name = format!("{prefix}{what}");
+                    self.show(name, "", about, range, Place::Number(x));
+                }
+            }
+            self.yields(prefix, answer.yields.as_mut());
+            return;
+        }
         let law = answer.law;
         if let Some(stiffness) = &mut answer.stiffness {
             let (name, about) = (format!("{prefix}stiffness"), "The spring's constant.");
@@ -345,11 +384,24 @@ impl Shown<'_> {
                 ("mass", "kg", Range::Tenfold, &mut node.mass),
                 ("damping", "N·s/m", Range::UpTo(1.0), &mut node.damping),
                 ("memory", "", Range::UpTo(100.0), &mut node.memory),
+                (
+                    "turn damping",
+                    "N·m·s/rad",
+                    Range::UpTo(5e-3),
+                    &mut node.turn_damping,
+                ),
             ] {
                 if let Some(x) = place {
                     let (name, place) = (format!("{title} {what}"), Place::Number(x));
                     self.show(name, unit, "A node that the file names.", range, place);
                 }
+            }
+            if let Some(law) = &mut node.memory_law {
+                let (name, about) = (format!("{title} memory law"), "How its shape memory grows.");
+                self.show(name, "", about, Range::Choice, Place::Law(law));
+            }
+            if let Some(InertiaSpec::Moments(moments)) = &mut node.inertia {
+                self.moments(&title, moments);
             }
             let axes = node.axes.iter_mut().flatten();
             for (axis, gain) in ["x", "y", "z"].into_iter().zip(axes) {
@@ -391,6 +443,44 @@ impl Shown<'_> {
         }
         for (i, driven) in edit.driven.iter_mut().enumerate() {
             self.drive(&format!("driven {i} "), Some(&mut driven.drive));
+        }
+    }
+
+    fn moments(&mut self, title: &str, moments: &mut [f64; 3]) {
+        for (axis, moment) in ["x", "y", "z"].into_iter().zip(moments) {
+            let name = format!("{title} moment about {axis}");
+            let about = "What resists its turning about this axis of its own.";
+            self.show(name, "kg·m²", about, Range::Tenfold, Place::Number(moment));
+        }
+    }
+
+    /// Central nodes that an explicit net names one by one.
+    fn centres(&mut self, centres: &mut [CentreSpec]) {
+        for (i, centre) in centres.iter_mut().enumerate() {
+            let title = format!("own centre {i}");
+            let about = "A central node that the file names.";
+            if let Some(mass) = &mut centre.mass {
+                let (name, place) = (format!("{title} mass"), Place::Number(mass));
+                self.show(name, "kg", about, Range::Tenfold, place);
+            }
+            let (name, place) = (format!("{title} memory"), Place::Number(&mut centre.memory));
+            self.show(name, "", about, Range::UpTo(100.0), place);
+            if let Some(moments) = &mut centre.inertia {
+                self.moments(&title, moments);
+            }
+        }
+    }
+
+    /// What a mesh weighs.
+    fn densities(&mut self, [surface, volume]: &mut [Option<f64>; 2]) {
+        for (name, unit, place) in [
+            ("surface density", "kg/m²", surface),
+            ("density", "kg/m³", volume),
+        ] {
+            if let Some(x) = place {
+                let about = "What its nodes weigh by their share of it.";
+                self.show(name.into(), unit, about, Range::Tenfold, Place::Number(x));
+            }
         }
     }
 

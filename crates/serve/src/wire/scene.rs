@@ -192,21 +192,41 @@ pub struct BodyDescription {
     pub triangles: Vec<u32>,
 }
 
+/// What an instrument is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(test, derive(TS))]
+pub enum InstrumentKind {
+    /// Two jaws that hold.
+    #[default]
+    Grasper,
+    /// One tip.
+    Needle,
+    /// Two fine jaws that hold.
+    Forceps,
+    /// Two blades that cut.
+    Scissors,
+}
+
 /// An instrument.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(TS))]
 pub struct InstrumentDescription {
     /// Its name.
     pub name: String,
+    /// What it is.
+    pub kind: InstrumentKind,
+    /// Angle at which the tip of a needle leaves the shaft; 0 for all others.
+    pub bend: f64,
     /// Where it passes through the wall of the body.
     pub trocar: Vector,
     /// Radius of the shaft.
     pub shaft_radius: f64,
     /// Length of the shaft.
     pub shaft_length: f64,
-    /// Length of a jaw.
+    /// Length of a jaw, a blade or a tip.
     pub jaw_length: f64,
-    /// Radius of a jaw.
+    /// Its radius.
     pub jaw_radius: f64,
     /// Its reach.
     pub limits: Limits,

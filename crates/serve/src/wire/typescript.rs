@@ -33,7 +33,7 @@ fn make() -> String {
     let mut text = format!("{HEAD}\nexport const PROTOCOL = {PROTOCOL};\n");
     declare!(text:
         Handle, EndoscopeHandle, Limits, EndoscopeLimits, Look, TissueDescription, PathDescription, CircleDescription, SceneryDescription,
-        BodyDescription, InstrumentDescription, EndoscopeDescription, CameraDescription, SceneDescription,
+        BodyDescription, InstrumentKind, InstrumentDescription, EndoscopeDescription, CameraDescription, SceneDescription,
         Role, Parameter, MarkKind, MarkState, Mark, Task, NoticeKind, Marker, Replay, ServerMessage,
         ClientMessage, Problem, Health, LevelInfo, PartInfo, ExerciseInfo, SceneInfo, Profile, NewProfile,
         NewOperation, OperationKind, OperationInfo, Ending, ResultRow, Better, Measured, Part, Trace,

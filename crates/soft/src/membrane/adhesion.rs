@@ -80,9 +80,7 @@ impl Membrane {
     /// Switches off springs that are compressed at the front of what has come off, and brings others back bit by bit (W73,
     /// W74, M9). Once a frame, after [`Membrane::detach`].
     pub fn support_folds(&mut self, nodes: &Nodes) {
-        let (Some(increment), Material::Springs { stiffness, .. }) =
-            (self.fold_support, self.material)
-        else {
+        let (Some(increment), Material::Springs { .. }) = (self.fold_support, self.material) else {
             return;
         };
         let left = &self.homing.left;
@@ -100,8 +98,8 @@ impl Membrane {
             let compressed = length < spring.rest_length;
             if compressed && (front(a) || front(b)) {
                 spring.stiffness = 0.0;
-            } else if spring.stiffness < stiffness {
-                spring.stiffness = (spring.stiffness + increment * stiffness).min(stiffness);
+            } else if spring.stiffness < spring.full {
+                spring.stiffness = (spring.stiffness + increment * spring.full).min(spring.full);
             }
         }
     }
@@ -109,7 +107,7 @@ impl Membrane {
     /// Part of its constant that the spring along an edge by place has left.
     pub fn spring_strength(&self, edge: usize) -> f64 {
         match self.material {
-            Material::Springs { stiffness, .. } => self.springs[edge].stiffness / stiffness,
+            Material::Springs { .. } => self.springs[edge].stiffness / self.springs[edge].full,
             Material::Sheet { .. } => 1.0,
         }
     }

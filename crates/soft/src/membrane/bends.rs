@@ -1,9 +1,9 @@
 //! Bending springs, kept right as the sheet changes (W63, W115).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use trocar_math::angle;
-use trocar_mesh::sheet::{Event, Kind, NodeId, Sheet};
+use trocar_mesh::sheet::{Event, Kind, NodeId, NodeStep, Sheet};
 
 /// Two neighbours of a rim node are joined if the sheet between them turns by no more than this, rad: corners of an outline that bend
 /// inwards have springs, too.
@@ -17,12 +17,25 @@ const WIDEST_AT_TEAR: f64 = 1.05 * std::f64::consts::PI;
 pub(super) struct Bend {
     pub(super) nodes: [u32; 2],
     pub(super) rest_length: f64,
+    /// Part of the constant that it has; none where there is no spring.
+    pub(super) strength: f64,
+}
+
+impl Bend {
+    pub(super) fn is_there(&self) -> bool {
+        self.nodes[0] != self.nodes[1]
+    }
 }
 
 /// Springs between nodes that have a neighbour in common and no triangle (M6).
 #[derive(Clone, Debug, Default)]
 pub(super) struct Bends {
+    /// By place; [`Bend::is_there`] says where there is one.
     pub(super) springs: Vec<Bend>,
+    /// Places where there is none. The first is taken first, so that they follow from the springs.
+    holes: BTreeSet<usize>,
+    /// Places that came or changed since [`Bends::follow`] was last asked to.
+    pub(super) changed: Vec<usize>,
     /// Where each pair stands in the list, and how many nodes it has in its middle.
     places: BTreeMap<[u32; 2], (usize, u32)>,
     /// The pairs of each middle node, by place.
@@ -45,25 +58,36 @@ impl Bends {
         self.degree.get(node).copied().unwrap_or(0)
     }
 
-    /// The pairs in the order of their springs: sums depend on it, and it on how the sheet was torn.
+    /// Springs there are.
+    pub(super) fn count(&self) -> usize {
+        self.springs.len() - self.holes.len()
+    }
+
+    /// The pairs in the order of their springs, the same node twice where there is none: sums depend on it, and it on how the sheet was torn.
     pub(super) fn order(&self) -> impl Iterator<Item = [u32; 2]> + '_ {
         self.springs.iter().map(|spring| spring.nodes)
     }
 
-    /// Puts the springs into an order; false if that is not one of the same pairs.
-    pub(super) fn reorder(&mut self, order: &[[u32; 2]]) -> bool {
-        let mut springs = Vec::with_capacity(order.len());
+    /// Puts the springs into an order and gives each its strength; false if that is not one of the same pairs.
+    pub(super) fn reorder(&mut self, order: &[[u32; 2]], strength: &[f64]) -> bool {
+        let mut springs = vec![Bend::default(); order.len()];
         let mut used = vec![false; self.springs.len()];
-        for pair in order {
+        let mut holes = BTreeSet::new();
+        for (at, (spring, pair)) in springs.iter_mut().zip(order).enumerate() {
+            if *pair == Bend::default().nodes {
+                holes.insert(at);
+                continue;
+            }
             let Some((place, _)) = self.places.get(pair) else {
                 return false;
             };
             if std::mem::replace(&mut used[*place], true) {
                 return false;
             }
-            springs.push(self.springs[*place]);
+            *spring = self.springs[*place];
+            spring.strength = strength.get(at).copied().unwrap_or(1.0);
         }
-        if springs.len() != self.springs.len() {
+        if springs.len() - holes.len() != self.count() {
             return false;
         }
         for (place, spring) in springs.iter().enumerate() {
@@ -71,12 +95,36 @@ impl Bends {
                 entry.0 = place;
             }
         }
-        self.springs = springs;
+        (self.springs, self.holes) = (springs, holes);
         true
+    }
+
+    /// Places of the springs of all middles that an edit may have changed.
+    pub(super) fn around(&self, sheet: &Sheet, event: &Event, places: &mut Vec<usize>) {
+        places.clear();
+        let near = event.nodes.iter().filter(|n| sheet.has_node(**n));
+        let mut middles: Vec<usize> = near
+            .flat_map(|n| {
+                let others = sheet.edges_around(*n).map(|(_, other)| other.slot());
+                others.chain([n.slot()])
+            })
+            .collect();
+        middles.extend(event.steps.iter().filter_map(|step| match step {
+            NodeStep::Removed(node) => Some(node.slot()),
+            _ => None,
+        }));
+        middles.sort_unstable();
+        middles.dedup();
+        let pairs = middles.into_iter().filter_map(|m| self.of_middle.get(m));
+        let known = pairs.flatten().filter_map(|pair| self.places.get(pair));
+        places.extend(known.map(|(place, _)| *place));
+        places.sort_unstable();
+        places.dedup();
     }
 
     /// Finds the pairs of all middles that an edit may have changed, anew, and adds all nodes to `touched` that may have other springs now.
     pub(super) fn follow(&mut self, sheet: &Sheet, event: &Event, touched: &mut Vec<NodeId>) {
+        self.changed.clear();
         // Whether two nodes share a triangle also decides for middles one step away from what changed.
         let mut middles: Vec<NodeId> = event.nodes.clone();
         for node in &event.nodes {
@@ -85,7 +133,7 @@ impl Bends {
         middles.sort_unstable();
         middles.dedup();
         for step in &event.steps {
-            if let trocar_mesh::sheet::NodeStep::Removed(node) = step {
+            if let NodeStep::Removed(node) = step {
                 self.take(node.slot());
             }
         }
@@ -114,12 +162,9 @@ impl Bends {
             let place = *place;
             self.places.remove(&pair);
             pair.into_iter().for_each(|n| self.degree[n as usize] -= 1);
-            self.springs.swap_remove(place);
-            if let Some(moved) = self.springs.get(place)
-                && let Some(entry) = self.places.get_mut(&moved.nodes)
-            {
-                entry.0 = place;
-            }
+            self.springs[place] = Bend::default();
+            self.holes.insert(place);
+            self.changed.push(place);
         }
     }
 
@@ -159,19 +204,23 @@ impl Bends {
                 let rest_length = sheet.rest(a).distance(sheet.rest(b));
                 let pair = [a.slot() as u32, b.slot() as u32];
                 pairs.push(pair);
-                let next = self.springs.len();
-                let entry = self.places.entry(pair).or_insert((next, 0));
-                entry.1 += 1;
                 let bend = Bend {
                     nodes: pair,
                     rest_length,
+                    strength: 1.0,
                 };
-                if entry.0 == next {
-                    self.springs.push(bend);
+                let (holes, springs) = (&mut self.holes, &mut self.springs);
+                let entry = self.places.entry(pair).or_insert_with(|| {
                     pair.into_iter().for_each(|n| self.degree[n as usize] += 1);
-                } else {
-                    self.springs[entry.0] = bend;
-                }
+                    let place = holes.pop_first().unwrap_or(springs.len());
+                    if place == springs.len() {
+                        springs.push(bend);
+                    }
+                    (place, 0)
+                });
+                entry.1 += 1;
+                self.springs[entry.0] = bend;
+                self.changed.push(entry.0);
             }
         }
         if self.of_middle.len() <= middle.slot() {
@@ -186,6 +235,7 @@ impl Bends {
         let mut all: Vec<_> = self
             .springs
             .iter()
+            .filter(|b| b.is_there())
             .map(|b| (b.nodes, b.rest_length))
             .collect();
         all.sort_unstable_by_key(|(pair, _)| *pair);
@@ -240,11 +290,13 @@ mod tests {
                 );
                 for node in sheet.nodes() {
                     let slot = node.slot() as u32;
-                    let mine = bends.springs.iter().filter(|b| b.nodes.contains(&slot));
+                    let live = bends.springs.iter().filter(|b| b.is_there());
+                    let mine = live.filter(|b| b.nodes.contains(&slot));
                     assert_eq!(bends.at(node.slot()) as usize, mine.count());
                 }
                 // No spring bridges a tear: its ends would be one place at rest, or lie on both sides.
-                assert!(bends.springs.iter().all(|b| b.rest_length > 1e-9));
+                let mut live = bends.springs.iter().filter(|b| b.is_there());
+                assert!(live.all(|b| b.rest_length > 1e-9));
                 node = sheet.nodes().find(|n| sheet.kind(*n) == Some(Kind::Tip));
             }
             assert!(calls > 10, "{calls}");

@@ -88,7 +88,7 @@ impl Membrane {
     }
 
     /// Σ λ at a node, N/m.
-    fn stiffness_at(&self, node: NodeId) -> f64 {
+    pub(super) fn stiffness_at(&self, node: NodeId) -> f64 {
         let n = node.slot() as u32;
         let mut sum = self.tool_stiffness + self.homing.hold[node.slot()];
         match self.material {
@@ -175,7 +175,7 @@ impl Membrane {
             add(s.ends, s.rest_length, s.stiffness);
         }
         if let Bending::Springs { stiffness } = self.bending {
-            for bend in &self.bends.springs {
+            for bend in self.bends.springs.iter().filter(|b| b.is_there()) {
                 add(bend.nodes, self.prestress * bend.rest_length, stiffness);
             }
         }

@@ -1,5 +1,6 @@
 //! What follows from the sheet, found anew where it has changed.
 
+use super::division::{Kind as Part, NOBODY, PartsOf};
 use super::kernel::{Flat, flat_hinge, hinge, hinge_stiffness};
 use super::{Bending, Hinge, Hold, Material, Membrane, NOWHERE, Spring};
 use glam::DVec3;
@@ -16,9 +17,42 @@ impl Membrane {
         let triangles: Vec<_> = self.sheet.triangles().collect();
         let nodes: Vec<_> = self.sheet.nodes().collect();
         triangles.into_iter().for_each(|t| self.refresh_triangle(t));
-        edges.into_iter().for_each(|e| self.refresh_edge(e, None));
+        edges
+            .into_iter()
+            .for_each(|e| self.refresh_edge(e, [1.0; 2]));
         nodes.iter().for_each(|n| self.refresh_node(*n));
+        for place in 0..self.bends.springs.len() {
+            self.place_bend(place);
+        }
         self.judge_step(&nodes);
+    }
+
+    /// The nodes of everything that forces come of.
+    pub(super) fn parts_of(&self) -> PartsOf {
+        let there = |is: bool, nodes: [u32; 2]| if is { nodes } else { [NOBODY; 2] };
+        let springs = self.springs.iter();
+        let bends = self.bends.springs.iter();
+        let hinges = self.hinges.iter().map(|h| match h.stiffness > 0.0 {
+            true => h.nodes,
+            false => [NOBODY; 4],
+        });
+        PartsOf {
+            springs: springs
+                .map(|s| there(s.rest_length > 0.0, s.ends))
+                .collect(),
+            hinges: hinges.collect(),
+            triangles: match self.material {
+                Material::Springs { .. } => Vec::new(),
+                Material::Sheet { .. } => self.corners.clone(),
+            },
+            bends: bends.map(|b| there(b.is_there(), b.nodes)).collect(),
+        }
+    }
+
+    fn place_bend(&mut self, place: usize) {
+        let bend = self.bends.springs[place];
+        let nodes = bend.is_there().then_some(&bend.nodes[..]);
+        self.division.place(Part::Bend, place, nodes);
     }
 
     fn size(&mut self) {
@@ -27,9 +61,11 @@ impl Membrane {
             self.sheet.edge_slots(),
             self.sheet.triangle_slots(),
         );
+        self.division.size(nodes);
         self.springs.resize(edges, Spring::default());
         self.hinges.resize(edges, Hinge::default());
         self.flats.resize(triangles, Flat::default());
+        self.strength.resize(triangles, 1.0);
         self.corners.resize(triangles, NOWHERE);
         self.homing.home.resize(nodes, DVec3::ZERO);
         self.homing.hold.resize(nodes, 0.0);
@@ -47,18 +83,26 @@ impl Membrane {
             .rest_corners(triangle)
             .map(|p| p * self.prestress);
         self.flats[triangle.slot()] = Flat::new(corners);
-        self.corners[triangle.slot()] = self.sheet.corners(triangle).map(|n| n.slot() as u32);
+        self.strength[triangle.slot()] = 1.0;
+        let corners = self.sheet.corners(triangle).map(|n| n.slot() as u32);
+        self.corners[triangle.slot()] = corners;
+        if let Material::Sheet { .. } = self.material {
+            let slot = triangle.slot();
+            self.division.place(Part::Triangle, slot, Some(&corners));
+        }
     }
 
-    /// `weakened` is the part of its constant that an edge that stands in this place already has.
-    fn refresh_edge(&mut self, edge: EdgeId, weakened: Option<f64>) {
+    /// `strength` is the part of the material's constant that its spring has, and the part of that which fold support has left it.
+    fn refresh_edge(&mut self, edge: EdgeId, [strength, left]: [f64; 2]) {
         let ends = self.sheet.ends(edge).map(|n| n.slot() as u32);
         if let Material::Springs { stiffness, .. } = self.material {
             self.springs[edge.slot()] = Spring {
                 ends,
                 rest_length: self.prestress * self.sheet.rest_length(edge),
-                stiffness: stiffness * weakened.unwrap_or(1.0),
+                stiffness: stiffness * strength * left,
+                full: stiffness * strength,
             };
+            self.division.place(Part::Spring, edge.slot(), Some(&ends));
         }
         if let Bending::Hinges { rigidity } = self.bending {
             self.put_hinge(edge, self.hinge_at(edge, rigidity));
@@ -70,6 +114,8 @@ impl Membrane {
         self.curved -= usize::from(place.is_curved());
         self.curved += usize::from(hinge.is_curved());
         *place = hinge;
+        let nodes = (hinge.stiffness > 0.0).then_some(&hinge.nodes[..]);
+        self.division.place(Part::Hinge, edge.slot(), nodes);
     }
 
     fn hinge_at(&self, edge: EdgeId, rigidity: f64) -> Hinge {
@@ -118,6 +164,8 @@ impl Membrane {
     /// Lets everything follow the event of an edit, the nodes included.
     pub(super) fn follow(&mut self, nodes: &mut Nodes) {
         let event = std::mem::take(&mut self.event);
+        let mut patch = std::mem::take(&mut self.patch);
+        self.begin_patch(&event, &mut patch, nodes);
         event.carry(&self.sheet, &mut nodes.position, DVec3::ZERO);
         event.carry(&self.sheet, &mut nodes.velocity, DVec3::ZERO);
         event.carry(&self.sheet, &mut self.homing.home, DVec3::ZERO);
@@ -156,26 +204,26 @@ impl Membrane {
             if !self.sheet.has_triangle(triangle) {
                 self.flats[triangle.slot()] = Flat::default();
                 self.corners[triangle.slot()] = NOWHERE;
+                let slot = triangle.slot();
+                self.division.place(Part::Triangle, slot, None);
             }
         }
         for edge in &event.edges_gone {
             self.springs[edge.slot()] = Spring::default();
+            self.division.place(Part::Spring, edge.slot(), None);
             self.put_hinge(*edge, Hinge::default());
         }
         for triangle in &event.after {
             self.refresh_triangle(*triangle);
         }
         for edge in &event.edges {
-            let weakened = match self.material {
-                Material::Springs { stiffness, .. } => {
-                    let spring = self.springs[edge.slot()];
-                    let ends = self.sheet.ends(*edge).map(|n| n.slot() as u32);
-                    (spring.ends == ends && spring.rest_length > 0.0)
-                        .then_some(spring.stiffness / stiffness)
-                }
-                Material::Sheet { .. } => None,
+            let spring = self.springs[edge.slot()];
+            let ends = self.sheet.ends(*edge).map(|n| n.slot() as u32);
+            let left = match spring.ends == ends && spring.full > 0.0 {
+                true => spring.stiffness / spring.full,
+                false => 1.0,
             };
-            self.refresh_edge(*edge, weakened);
+            self.refresh_edge(*edge, [self.strength_of(*edge), left]);
         }
         // Nodes that took a free place have its lock, too.
         for node in &event.nodes {
@@ -197,6 +245,9 @@ impl Membrane {
             Bending::Springs { .. } => {
                 // Springs reach one node farther than what changed.
                 self.bends.follow(&self.sheet, &event, &mut touched);
+                for k in 0..self.bends.changed.len() {
+                    self.place_bend(self.bends.changed[k]);
+                }
             }
             Bending::Hinges { .. } => {
                 // So do hinges: their apexes.
@@ -207,8 +258,10 @@ impl Membrane {
         }
         touched.sort_unstable();
         touched.dedup();
+        self.balance(&event, &mut patch, nodes);
         self.judge_step(&touched);
         self.touched = touched;
+        self.patch = patch;
         self.event = event;
     }
 }

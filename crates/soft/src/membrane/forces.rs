@@ -1,10 +1,20 @@
 //! Forces and energy of a membrane.
 
+use super::division::{Share, Window};
 use super::kernel::{hinge, spring, tension, tension_forces};
 use super::{Bending, Hinge, Material, Membrane};
 use glam::DVec3;
-use trocar_dynamics::{Field, Masses, Matter, Nodes};
+use trocar_dynamics::{Crew, Field, Masses, Matter, Nodes};
 use trocar_math::{f64x4, four::LANES};
+
+/// Membranes with fewer nodes than this are not worth a second thread: handing work over costs microseconds.
+const WORTH_A_CREW: usize = 4096;
+
+/// Nodes whose forces are collected at once.
+const SPAN: usize = 1024;
+
+/// Position and force of a node as whole vectors: to fetch and to write one takes a single instruction, and there is little else to do for a spring.
+type Lane = [f64x4; 2];
 
 impl Matter for Membrane {
     fn masses(&self) -> &Masses {
@@ -12,71 +22,178 @@ impl Matter for Membrane {
     }
 
     fn force(&self, nodes: &mut Nodes, field: &Field) {
-        if let Material::Springs { .. } = self.material {
-            self.force_in_lanes(nodes, field);
-            return;
-        }
-        let Nodes {
-            position, force, ..
-        } = nodes;
-        for (n, f) in force.iter_mut().enumerate() {
-            *f = self.own_force(n, position[n], field);
-        }
-        self.stretch(position, force);
-        self.bend(position, force);
+        self.gather(nodes, field, None);
+    }
+
+    fn force_by(&self, nodes: &mut Nodes, field: &Field, crew: &Crew) {
+        self.gather(nodes, field, Some(crew));
     }
 
     fn stable_step(&self) -> f64 {
         2.0 / self.crest.top().sqrt()
     }
+
+    fn advance_by(&self, nodes: &mut Nodes, h: f64, crew: &Crew) -> bool {
+        self.masses.advance_by(nodes, h, crew)
+    }
 }
 
 impl Membrane {
-    /// Forces of springs, and of what resists bending beside them. A node's position and force are whole vectors there: to fetch and to
-    /// write one takes a single instruction, and there is little else to do for a spring.
-    fn force_in_lanes(&self, nodes: &mut Nodes, field: &Field) {
+    /// [`Matter::force`] with the help of a crew, which changes no bit of the result: every [`Share`] sums up its own parts, nodes then what the shares
+    /// give them, in order.
+    fn gather(&self, nodes: &mut Nodes, field: &Field, crew: Option<&Crew>) {
         let Nodes {
             position,
             force,
             lanes,
             ..
         } = nodes;
-        lanes.resize(position.len(), [f64x4::ZERO; 2]);
+        let position = position.as_slice();
+        let crew = crew.filter(|_| position.len() >= WORTH_A_CREW);
+        let ends = self.division.ends();
+        lanes.resize(ends.last().copied().unwrap_or(0), [f64x4::ZERO; 2]);
+        Crew::parts(crew, lanes, ends, |k, lanes| {
+            self.pull_share(self.division.share(k), position, lanes);
+        });
+        let lanes = lanes.as_slice();
+        Crew::spread(crew, force, SPAN, |first, force| {
+            for (k, f) in force.iter_mut().enumerate() {
+                *f = self.own_force(first + k, position[first + k], field);
+            }
+            for (begin, given) in self.division.given(first..first + force.len(), lanes) {
+                for (f, lane) in force[begin..].iter_mut().zip(given) {
+                    let [x, y, z, _] = lane[1].to_array();
+                    *f += DVec3::new(x, y, z);
+                }
+            }
+        });
+        self.pull_strays(position, force);
+    }
+
+    /// Forces of what belongs to a share, on the nodes of its window.
+    fn pull_share(&self, share: &Share, position: &[DVec3], lanes: &mut [Lane]) {
+        let first = share.first();
         let wide = |v: DVec3| f64x4::new([v.x, v.y, v.z, 0.0]);
-        for (n, (lane, p)) in lanes.iter_mut().zip(position.iter()).enumerate() {
-            *lane = [wide(*p), wide(self.own_force(n, *p, field))];
+        for (lane, p) in lanes.iter_mut().zip(&position[first..]) {
+            *lane = [wide(*p), f64x4::ZERO];
         }
-        for four in quarters(&self.springs) {
-            let [p, q, r, s] = four;
-            let lengths = [p.rest_length, q.rest_length, r.rest_length, s.rest_length];
-            let stiffness = [p.stiffness, q.stiffness, r.stiffness, s.stiffness];
-            let ends = [p.ends, q.ends, r.ends, s.ends];
-            pull_four(&ends, f64x4::new(lengths), f64x4::new(stiffness), lanes);
+        let window = Window {
+            first: first as u32,
+            count: lanes.len() as u32,
+        };
+        match self.material {
+            Material::Springs { .. } => {
+                for four in quarters(share.edges(&self.springs)) {
+                    let [p, q, r, s] = four;
+                    let lengths = [p.rest_length, q.rest_length, r.rest_length, s.rest_length];
+                    let stiffness = [p.stiffness, q.stiffness, r.stiffness, s.stiffness];
+                    let ends = [p.ends, q.ends, r.ends, s.ends];
+                    let (lengths, stiffness) = (f64x4::new(lengths), f64x4::new(stiffness));
+                    pull_four(&ends, lengths, stiffness, window, lanes);
+                }
+            }
+            Material::Sheet {
+                stiffness, poisson, ..
+            } => {
+                let corners = share.triangles(&self.corners).iter();
+                let all = corners.zip(share.triangles(&self.strength));
+                for (flat, (corners, strength)) in share.triangles(&self.flats).iter().zip(all) {
+                    if flat.area == 0.0 {
+                        continue;
+                    }
+                    let Some(local) = window.locals(*corners) else {
+                        continue;
+                    };
+                    let places = corners.map(|n| position[n as usize]);
+                    let t = tension(flat, places, stiffness * strength, poisson);
+                    if t.principal[0] == 0.0 {
+                        continue;
+                    }
+                    for (n, f) in local.into_iter().zip(tension_forces(flat, &t)) {
+                        lanes[n][1] += wide(f);
+                    }
+                }
+            }
         }
         match self.bending {
             Bending::None => {}
             Bending::Springs { stiffness } => {
                 let (scale, all) = (f64x4::splat(self.prestress), f64x4::splat(stiffness));
-                for four in quarters(&self.bends.springs) {
+                for four in quarters(share.bends(&self.bends.springs)) {
                     let [p, q, r, s] = four;
                     let lengths = [p.rest_length, q.rest_length, r.rest_length, s.rest_length];
                     let ends = [p.nodes, q.nodes, r.nodes, s.nodes];
-                    pull_four(&ends, scale * f64x4::new(lengths), all, lanes);
+                    let strength = f64x4::new([p.strength, q.strength, r.strength, s.strength]);
+                    let rest = scale * f64x4::new(lengths);
+                    pull_four(&ends, rest, all * strength, window, lanes);
                 }
             }
             Bending::Hinges { .. } => {
-                for four in quarters(&self.hinges) {
+                for four in quarters(share.edges(&self.hinges)) {
                     for h in four.iter().filter(|h| h.is_flat()) {
-                        unbend(h, lanes);
+                        if let Some(nodes) = window.locals(h.nodes) {
+                            unbend(h, nodes, lanes);
+                        }
+                    }
+                }
+                if self.curved == 0 {
+                    return;
+                }
+                for h in share.edges(&self.hinges).iter().filter(|h| h.is_curved()) {
+                    if let Some(nodes) = window.locals(h.nodes) {
+                        let forces = straighten(h, position).into_iter();
+                        nodes
+                            .into_iter()
+                            .zip(forces)
+                            .for_each(|(n, f)| lanes[n][1] += wide(f));
                     }
                 }
             }
         }
-        for (force, lane) in force.iter_mut().zip(lanes.iter()) {
-            let [x, y, z, _] = lane[1].to_array();
-            *force = DVec3::new(x, y, z);
+    }
+
+    /// Forces of what tears have left outside the windows of all shares, in order of place.
+    fn pull_strays(&self, position: &[DVec3], force: &mut [DVec3]) {
+        let strays = self.division.strays();
+        match self.material {
+            Material::Springs { .. } => {
+                for e in &strays.springs {
+                    let s = &self.springs[*e as usize];
+                    pull(s.ends, s.rest_length, s.stiffness, position, force);
+                }
+            }
+            Material::Sheet {
+                stiffness, poisson, ..
+            } => {
+                for t in strays.triangles.iter().map(|t| *t as usize) {
+                    let (flat, corners) = (&self.flats[t], self.corners[t]);
+                    let corners = corners.map(|n| n as usize);
+                    let places = corners.map(|n| position[n]);
+                    let t = tension(flat, places, stiffness * self.strength[t], poisson);
+                    for (n, f) in corners.into_iter().zip(tension_forces(flat, &t)) {
+                        force[n] += f;
+                    }
+                }
+            }
         }
-        self.bend_curved(position, force);
+        match self.bending {
+            Bending::None => {}
+            Bending::Springs { stiffness } => {
+                for b in &strays.bends {
+                    let b = &self.bends.springs[*b as usize];
+                    let rest = self.prestress * b.rest_length;
+                    pull(b.nodes, rest, stiffness * b.strength, position, force);
+                }
+            }
+            Bending::Hinges { .. } => {
+                for e in &strays.hinges {
+                    let h = &self.hinges[*e as usize];
+                    for (n, f) in h.nodes.into_iter().zip(hinge_forces(h, position)) {
+                        force[n as usize] += f;
+                    }
+                }
+            }
+        }
     }
 
     /// What acts on a node by itself: gravity, and its homing (W65, M8), f = k (H − x).
@@ -93,67 +210,6 @@ impl Membrane {
             }
         }
         force
-    }
-
-    /// Forces of a sheet's tension.
-    fn stretch(&self, position: &[DVec3], force: &mut [DVec3]) {
-        let Material::Sheet {
-            stiffness, poisson, ..
-        } = self.material
-        else {
-            return;
-        };
-        for (flat, corners) in self.flats.iter().zip(&self.corners) {
-            if flat.area == 0.0 {
-                continue;
-            }
-            let corners = corners.map(|n| n as usize);
-            let t = tension(flat, corners.map(|n| position[n]), stiffness, poisson);
-            if t.principal[0] == 0.0 {
-                continue;
-            }
-            for (n, f) in corners.into_iter().zip(tension_forces(flat, &t)) {
-                force[n] += f;
-            }
-        }
-    }
-
-    /// Forces of bending on a sheet under tension.
-    fn bend(&self, position: &[DVec3], force: &mut [DVec3]) {
-        if let Bending::Springs { stiffness } = self.bending {
-            for bend in &self.bends.springs {
-                let [a, b] = bend.nodes.map(|n| n as usize);
-                let rest = self.prestress * bend.rest_length;
-                let (f, _) = spring(position[b] - position[a], rest, stiffness);
-                force[a] += f;
-                force[b] -= f;
-            }
-        }
-        for h in self.hinges.iter().filter(|h| h.is_flat()) {
-            let moment = bend_of(h, position) * h.stiffness;
-            for (n, slope) in h.nodes.into_iter().zip(h.slopes) {
-                force[n as usize] -= moment * slope;
-            }
-        }
-        self.bend_curved(position, force);
-    }
-
-    /// Forces of hinges that are bent at rest.
-    fn bend_curved(&self, position: &[DVec3], force: &mut [DVec3]) {
-        if self.curved == 0 {
-            return;
-        }
-        for h in &self.hinges {
-            if !h.is_curved() {
-                continue;
-            }
-            let nodes = h.nodes.map(|n| n as usize);
-            let (bent, gradients) = hinge(nodes.map(|n| position[n]));
-            let moment = h.stiffness * (bent - h.rest_bend);
-            for (n, gradient) in nodes.into_iter().zip(gradients) {
-                force[n] -= gradient * moment;
-            }
-        }
     }
 
     /// Energy of stretching, bending and sticking, J: what would be given back.
@@ -175,9 +231,11 @@ impl Membrane {
                 .flats
                 .iter()
                 .zip(&self.corners)
-                .filter(|(flat, _)| flat.area > 0.0)
-                .map(|(flat, corners)| {
-                    flat.area * tension(flat, corners.map(at), stiffness, poisson).energy
+                .zip(&self.strength)
+                .filter(|((flat, _), _)| flat.area > 0.0)
+                .map(|((flat, corners), strength)| {
+                    let places = corners.map(at);
+                    flat.area * tension(flat, places, stiffness * strength, poisson).energy
                 })
                 .sum(),
         };
@@ -187,19 +245,16 @@ impl Membrane {
                 .bends
                 .springs
                 .iter()
-                .map(|b| of_spring(b.nodes, self.prestress * b.rest_length, stiffness))
+                .map(|b| {
+                    let rest = self.prestress * b.rest_length;
+                    of_spring(b.nodes, rest, stiffness * b.strength)
+                })
                 .sum(),
             Bending::Hinges { .. } => self
                 .hinges
                 .iter()
                 .filter(|h| h.stiffness > 0.0)
-                .map(|h| {
-                    if h.is_flat() {
-                        return 0.5 * h.stiffness * bend_of(h, &nodes.position).length_squared();
-                    }
-                    let bent = hinge(h.nodes.map(at)).0 - h.rest_bend;
-                    0.5 * h.stiffness * bent * bent
-                })
+                .map(|h| hinge_energy(h, &nodes.position))
                 .sum(),
         };
         if self.adhesion.is_some() {
@@ -247,6 +302,15 @@ impl Membrane {
     }
 }
 
+/// Energy of a hinge, J.
+pub(super) fn hinge_energy(h: &Hinge, position: &[DVec3]) -> f64 {
+    if h.is_flat() {
+        return 0.5 * h.stiffness * bend_of(h, position).length_squared();
+    }
+    let bent = hinge(h.nodes.map(|n| position[n as usize])).0 - h.rest_bend;
+    0.5 * h.stiffness * bent * bent
+}
+
 /// Σ c x of a hinge that is flat at rest.
 #[inline]
 fn bend_of(hinge: &Hinge, position: &[DVec3]) -> DVec3 {
@@ -254,10 +318,9 @@ fn bend_of(hinge: &Hinge, position: &[DVec3]) -> DVec3 {
     (part(0) + part(1)) + (part(2) + part(3))
 }
 
-/// Forces of a hinge that is flat at rest, −k c Σ c x.
+/// Forces of a hinge that is flat at rest, −k c Σ c x, on nodes of a window.
 #[inline(always)]
-fn unbend(hinge: &Hinge, lanes: &mut [[f64x4; 2]]) {
-    let nodes = hinge.nodes.map(|n| n as usize);
+fn unbend(hinge: &Hinge, nodes: [usize; 4], lanes: &mut [Lane]) {
     let slopes = hinge.slopes.map(f64x4::splat);
     let part = |k: usize| lanes[nodes[k]][0] * slopes[k];
     let bent = (part(0) + part(1)) + (part(2) + part(3));
@@ -265,6 +328,30 @@ fn unbend(hinge: &Hinge, lanes: &mut [[f64x4; 2]]) {
     for (n, slope) in nodes.into_iter().zip(slopes) {
         lanes[n][1] -= moment * slope;
     }
+}
+
+/// Forces of a hinge on its nodes.
+pub(super) fn hinge_forces(h: &Hinge, position: &[DVec3]) -> [DVec3; 4] {
+    if h.is_flat() {
+        let moment = bend_of(h, position) * h.stiffness;
+        return h.slopes.map(|slope| moment * -slope);
+    }
+    straighten(h, position)
+}
+
+/// Forces of a hinge that is bent at rest, on its nodes.
+fn straighten(h: &Hinge, position: &[DVec3]) -> [DVec3; 4] {
+    let (bent, gradients) = hinge(h.nodes.map(|n| position[n as usize]));
+    let moment = h.stiffness * (bent - h.rest_bend);
+    gradients.map(|gradient| gradient * -moment)
+}
+
+/// Pull of one spring.
+fn pull(ends: [u32; 2], rest_length: f64, stiffness: f64, position: &[DVec3], force: &mut [DVec3]) {
+    let [a, b] = ends.map(|n| n as usize);
+    let (f, _) = spring(position[b] - position[a], rest_length, stiffness);
+    force[a] += f;
+    force[b] -= f;
 }
 
 /// All of a list, four at a time, one of each quarter: neighbours in the list share nodes, and whoever adds to a force that was just written waits
@@ -286,16 +373,36 @@ fn quarters<T: Copy + Default>(list: &[T]) -> impl Iterator<Item = [T; LANES]> +
 /// Lengths below this, m, are none: so that nothing is divided by zero.
 const SHORTEST: f64 = 1e-200;
 
-/// Pulls of four springs, f = c (l − l₀) along each (W32, M2). One without length pulls nowhere.
+/// Pulls of four springs, f = c (l − l₀) along each (W32, M2), on nodes of a window. One without length pulls nowhere, nor does one that is not all in the window.
 #[inline(always)]
 fn pull_four(
     ends: &[[u32; 2]; LANES],
     rest_length: f64x4,
-    stiffness: f64x4,
-    lanes: &mut [[f64x4; 2]],
+    mut stiffness: f64x4,
+    window: Window,
+    lanes: &mut [Lane],
 ) {
     // Written out: a closure for each of four is not always taken apart by the compiler, and then costs more than the springs.
-    let [p, q, r, s] = *ends;
+    let local = |[a, b]: [u32; 2]| [a.wrapping_sub(window.first), b.wrapping_sub(window.first)];
+    let [mut p, mut q, mut r, mut s] = [
+        local(ends[0]),
+        local(ends[1]),
+        local(ends[2]),
+        local(ends[3]),
+    ];
+    let last = |[a, b]: [u32; 2]| a.max(b);
+    if last(p).max(last(q)).max(last(r)).max(last(s)) >= window.count {
+        let mut factors = stiffness.to_array();
+        for (ends, factor) in [&mut p, &mut q, &mut r, &mut s]
+            .into_iter()
+            .zip(&mut factors)
+        {
+            if last(*ends) >= window.count {
+                (*ends, *factor) = ([0, 0], 0.0);
+            }
+        }
+        stiffness = f64x4::new(factors);
+    }
     let apart = |[a, b]: [u32; 2]| lanes[b as usize][0] - lanes[a as usize][0];
     let square = |v: f64x4| {
         let [x, y, z, _] = (v * v).to_array();

@@ -13,9 +13,11 @@
 //! Once a frame, in this order (W71, W75): [`Membrane::detach`], [`Membrane::support_folds`], [`Membrane::tear`].
 
 mod adhesion;
+mod balance;
 mod bends;
 mod bound;
 mod cut;
+mod division;
 mod follow;
 mod forces;
 pub mod kernel;
@@ -27,8 +29,10 @@ pub mod tear;
 pub use parts::{Adhesion, Bending, Hold, Material, Measure, MembraneError, MembraneParts};
 pub use record::{Damaged, MembraneRecord};
 
+use balance::Patch;
 use bends::Bends;
 use bound::Crest;
+use division::Division;
 use glam::{DMat3, DVec3};
 use kernel::Flat;
 use tear::TearSettings;
@@ -46,6 +50,8 @@ struct Spring {
     rest_length: f64,
     /// N/m; 0 if there is no edge.
     stiffness: f64,
+    /// What it is where no fold is supported, N/m.
+    full: f64,
 }
 
 /// A hinge at an edge, by the edge's place.
@@ -103,12 +109,15 @@ pub struct Membrane {
     ground: Pose,
     springs: Vec<Spring>,
     flats: Vec<Flat>,
+    /// Part of its stiffness that every triangle has: edits that would add energy leave some less.
+    strength: Vec<f64>,
     /// Corners of every triangle, by its place; [`NOWHERE`] where there is none.
     corners: Vec<[u32; 3]>,
     hinges: Vec<Hinge>,
     /// Hinges that are bent at rest.
     curved: usize,
     bends: Bends,
+    division: Division,
     homing: Homing,
     fixed: Vec<bool>,
     /// The fixed nodes, and those that could not tear when they were to.
@@ -122,6 +131,8 @@ pub struct Membrane {
     /// Triangles within reach of a tip, for the same.
     found: Vec<TriangleId>,
     event: Event,
+    /// What the last edit changed, for the balance of its energy.
+    patch: Patch,
     /// Nodes that an edit may have made stiffer or softer.
     touched: Vec<NodeId>,
     /// Stiffness that tools may add at a node, N/m.
@@ -164,6 +175,7 @@ impl Membrane {
             ground: Pose::default(),
             springs: Vec::new(),
             flats: Vec::new(),
+            strength: Vec::new(),
             corners: Vec::new(),
             hinges: Vec::new(),
             curved: 0,
@@ -171,6 +183,7 @@ impl Membrane {
                 Bending::Springs { .. } => Bends::new(&sheet),
                 _ => Bends::default(),
             },
+            division: Division::default(),
             homing: Homing {
                 home: (0..count).map(|n| sheet.rest(sheet.node_at(n))).collect(),
                 hold: vec![0.0; count],
@@ -188,6 +201,7 @@ impl Membrane {
             around: Vec::new(),
             found: Vec::new(),
             event: Event::default(),
+            patch: Patch::default(),
             touched: Vec::new(),
             tool_stiffness: 0.0,
             crest: Crest::default(),
@@ -199,6 +213,7 @@ impl Membrane {
         membrane.masses =
             Masses::new(&nodes).map_err(|bad| MembraneError::Mass(bad.node, bad.reason))?;
         membrane.refresh_all();
+        membrane.division = Division::new(count, &membrane.parts_of());
         Ok(membrane)
     }
 
@@ -210,6 +225,11 @@ impl Membrane {
         Nodes::at_rest(&[], &places)
     }
 
+    /// What it is made of.
+    pub fn material(&self) -> &Material {
+        &self.material
+    }
+
     /// Its sheet.
     pub fn sheet(&self) -> &Sheet {
         &self.sheet
@@ -219,6 +239,12 @@ impl Membrane {
     pub fn triangles(&self) -> impl Iterator<Item = (usize, [u32; 3])> + '_ {
         let all = self.corners.iter().copied().enumerate();
         all.filter(|(_, corners)| *corners != NOWHERE)
+    }
+
+    /// Places of the corners of the triangle at a place; none if there is none.
+    pub fn corners_at(&self, slot: usize) -> Option<[u32; 3]> {
+        let corners = self.corners.get(slot)?;
+        (*corners != NOWHERE).then_some(*corners)
     }
 
     /// What the last tear or change did to the sheet.
@@ -242,7 +268,7 @@ impl Membrane {
 
     /// Number of springs that resist bending.
     pub fn bending_springs(&self) -> usize {
-        self.bends.springs.len()
+        self.bends.count()
     }
 
     fn mass_node(&self, node: NodeId) -> MassNode {

@@ -19,6 +19,12 @@ pub struct MembraneRecord {
     headings: Vec<Option<u64>>,
     /// Constants of the springs by place of the edge, N/m: fold support weakens some.
     stiffness: Vec<f64>,
+    /// The same where no fold is supported: tears make some weaker.
+    full: Vec<f64>,
+    /// Part of its stiffness that each triangle and each bending spring has.
+    strength: [Vec<f64>; 2],
+    /// Stiffness of the hinges by place of the edge, N·m.
+    hinges: Vec<f64>,
     bends: Vec<[u32; 2]>,
 }
 
@@ -31,6 +37,21 @@ pub enum Damaged {
     /// Lists of the wrong length, or numbers out of range.
     #[error("its lists do not fit the sheet")]
     Lists,
+}
+
+impl MembraneRecord {
+    /// The same for a membrane that is now made of something else: what folds have weakened stays weakened by the same part.
+    pub fn retuned(mut self, from: &Material, to: &Material) -> Self {
+        if let (Material::Springs { stiffness: was, .. }, Material::Springs { stiffness: is, .. }) =
+            (from, to)
+        {
+            for stiffness in &mut self.stiffness {
+                let part = *stiffness / was;
+                *stiffness = if part < 1.0 { part * is } else { *is };
+            }
+        }
+        self
+    }
 }
 
 impl Membrane {
@@ -47,6 +68,12 @@ impl Membrane {
                 .map(|h| h.map(NodeId::to_bits))
                 .collect(),
             stiffness: self.springs.iter().map(|s| s.stiffness).collect(),
+            full: self.springs.iter().map(|s| s.full).collect(),
+            strength: [
+                self.strength.clone(),
+                self.bends.springs.iter().map(|b| b.strength).collect(),
+            ],
+            hinges: self.hinges.iter().map(|h| h.stiffness).collect(),
             bends: self.bends.order().collect(),
         }
     }
@@ -70,9 +97,19 @@ impl Membrane {
         }
         for spring in &self.springs {
             see(spring.stiffness.to_bits());
+            see(spring.full.to_bits());
         }
-        for [a, b] in self.bends.order() {
+        for strength in self
+            .strength
+            .iter()
+            .chain(self.hinges.iter().map(|h| &h.stiffness))
+        {
+            see(strength.to_bits());
+        }
+        for bend in &self.bends.springs {
+            let [a, b] = bend.nodes;
             see(u64::from(a) << 32 | u64::from(b));
+            see(bend.strength.to_bits());
         }
         see(self.crest.top().to_bits());
     }
@@ -83,12 +120,23 @@ impl Membrane {
         let count = sheet.node_slots();
         let springs = match self.material {
             Material::Springs { stiffness, .. } => {
-                let known = |s: &f64| (0.0..=stiffness).contains(s);
-                record.stiffness.len() == sheet.edge_slots() && record.stiffness.iter().all(known)
+                let of_all = record.stiffness.iter().zip(&record.full);
+                let known = |(s, full): (&f64, &f64)| *s >= 0.0 && s <= full && *full <= stiffness;
+                record.stiffness.len() == sheet.edge_slots()
+                    && record.full.len() == sheet.edge_slots()
+                    && of_all.into_iter().all(known)
             }
             Material::Sheet { .. } => true,
         };
-        let fits = record.home.len() == count
+        let part = |list: &Vec<f64>| list.iter().all(|part| (0.0..=1.0).contains(part));
+        let [triangles, bends] = &record.strength;
+        let strong = triangles.len() == sheet.triangle_slots()
+            && bends.len() == record.bends.len()
+            && record.strength.iter().all(part)
+            && record.hinges.len() == sheet.edge_slots()
+            && record.hinges.iter().all(|hinge| *hinge >= 0.0);
+        let fits = strong
+            && record.home.len() == count
             && record.home.iter().all(|home| home.is_finite())
             && record.left.len() == count
             && record.left.iter().all(|left| (0.0..=1.0).contains(left))
@@ -103,7 +151,7 @@ impl Membrane {
             Bending::Springs { .. } => Bends::new(&sheet),
             _ => Bends::default(),
         };
-        if !bends.reorder(&record.bends) {
+        if !bends.reorder(&record.bends, &record.strength[1]) {
             return Err(Damaged::Lists);
         }
         let mut membrane = Self {
@@ -113,6 +161,7 @@ impl Membrane {
             fixed: record.fixed,
             springs: Vec::new(),
             flats: Vec::new(),
+            strength: Vec::new(),
             corners: Vec::new(),
             hinges: Vec::new(),
             curved: 0,
@@ -121,6 +170,7 @@ impl Membrane {
             ..self.clone()
         };
         membrane.event.clear();
+        membrane.division.forget_strays();
         membrane.homing.home = record.home;
         membrane.homing.left = record.left;
         membrane.homing.hold.clear();
@@ -135,12 +185,20 @@ impl Membrane {
             .collect();
         membrane.masses = Masses::new(&nodes).map_err(|_| Damaged::Lists)?;
         membrane.refresh_all();
-        for (spring, stiffness) in membrane.springs.iter_mut().zip(&record.stiffness) {
+        let constants = record.stiffness.iter().zip(&record.full);
+        for (spring, (stiffness, full)) in membrane.springs.iter_mut().zip(constants) {
             // What is not there stays without force.
             if spring.rest_length > 0.0 {
-                spring.stiffness = *stiffness;
+                (spring.stiffness, spring.full) = (*stiffness, *full);
             }
         }
+        for (hinge, stiffness) in membrane.hinges.iter_mut().zip(&record.hinges) {
+            hinge.stiffness = hinge.stiffness.min(*stiffness);
+        }
+        let [triangles, _] = record.strength;
+        membrane.strength = triangles;
+        let all: Vec<NodeId> = membrane.sheet.nodes().collect();
+        membrane.judge_step(&all);
         Ok(membrane)
     }
 }

@@ -17,6 +17,7 @@ impl Net {
             flags: self.flags.clone(),
             memory: self.memory.clone(),
             memory_base: self.memory_base,
+            own_memory: self.own_memory.clone(),
             elements: self.elements().collect(),
             bends: self.bends().copied().collect(),
             torsions: self.torsions.clone(),

@@ -39,6 +39,9 @@ impl NodeFlags {
     /// First bit of the mark that rules of behaviour refer to; the bits above belong to it.
     pub const MANIPULATION_MARK: Self = Self(0x10000);
 
+    /// What a model file may say of a node; all else tells what is done to it.
+    pub const WRITABLE: Self = Self(0xFFFF_0000 | Self::CUT_MARK.0 | Self::NOT_INTERACTIVE.0);
+
     /// True if all bits of `other` are set.
     pub fn has(self, other: Self) -> bool {
         self.0 & other.0 == other.0

@@ -14,11 +14,12 @@ use trocar_math::{Four, f64x4, four::LANES};
 /// Nets with fewer nodes than this are not worth a second thread: handing work over costs microseconds.
 const WORTH_A_CREW: usize = 4096;
 
-/// Consecutive nodes of a chunk with one father, or with none.
+/// Consecutive nodes of a chunk with one father, or with none, whose shape memory grows alike.
 #[derive(Clone, Debug)]
 struct Family {
     nodes: Range<usize>,
     father: Option<u32>,
+    base: Base,
     /// True if anything comes of their shape memory.
     draws: bool,
 }
@@ -32,18 +33,21 @@ pub(super) struct Families {
 }
 
 impl Families {
-    pub fn new(fathers: &[Option<u32>], memory: &[f64], chunk: usize) -> Self {
+    pub fn new(fathers: &[Option<u32>], memory: &[f64], bases: &[Base], bounds: &[usize]) -> Self {
         let mut families = Self::default();
-        for first in (0..fathers.len()).step_by(chunk) {
+        for chunk in bounds.windows(2) {
             let begin = families.list.len();
-            for (i, father) in fathers.iter().enumerate().skip(first).take(chunk) {
-                let father = *father;
+            for i in chunk[0]..chunk[1] {
+                let father = fathers[i];
                 let ours = &mut families.list[begin..];
                 match ours.last_mut() {
-                    Some(family) if family.father == father => family.nodes.end = i + 1,
+                    Some(family) if family.father == father && family.base == bases[i] => {
+                        family.nodes.end = i + 1;
+                    }
                     _ => families.list.push(Family {
                         nodes: i..i + 1,
                         father,
+                        base: bases[i],
                         draws: false,
                     }),
                 }
@@ -90,7 +94,7 @@ impl Net {
 
     /// All chunks: elements alone, or with `gravity` (m/s²) everything a chunk knows of.
     fn chunks(&self, nodes: &mut Nodes, time: f64, gravity: Option<DVec3>, crew: Option<&Crew>) {
-        let Schedule { chunk, .. } = self.schedule;
+        let Schedule { bounds, .. } = &self.schedule;
         let carries = self.schedule.has_dampers && !self.unbound;
         if carries {
             self.masses.carry_velocities(nodes, crew);
@@ -120,17 +124,18 @@ impl Net {
             gravity: gravity.unwrap_or_default(),
             memory: gravity.is_some(),
         };
-        let mut forces = force.chunks_mut(chunk.max(1));
+        let mut forces = force.as_mut_slice();
+        let mut chunks = bounds.windows(2).map(|chunk| chunk[1] - chunk[0]);
         let mut pulls = pulls.as_mut_slice();
         let mut families = self.families.chunks.iter();
         let mut shares: [Share<'_>; MOST_CHUNKS] = std::array::from_fn(|_| {
             let count = families.next().map_or(0, Range::len);
             let (ours, rest) = std::mem::take(&mut pulls).split_at_mut(count);
             pulls = rest;
-            Share {
-                force: forces.next().unwrap_or_default(),
-                pulls: ours,
-            }
+            let count = chunks.next().unwrap_or(0);
+            let (force, rest) = std::mem::take(&mut forces).split_at_mut(count);
+            forces = rest;
+            Share { force, pulls: ours }
         });
         let shares = &mut shares[..self.schedule.chunks.len()];
         let work = |c: usize, share: &mut Share<'_>| self.chunk(c, share, &reading);
@@ -142,7 +147,7 @@ impl Net {
 
     /// One chunk: gravity, elements, shape memory.
     fn chunk(&self, c: usize, share: &mut Share<'_>, reading: &Reading<'_>) {
-        let first = c * self.schedule.chunk;
+        let first = self.schedule.bounds[c];
         if reading.memory {
             if self.gravity {
                 let weights = &self.weights[first..first + share.force.len()];
@@ -209,7 +214,7 @@ impl Net {
                 base
             };
             let apart = arm - base;
-            let constant = match self.memory_base {
+            let constant = match family.base {
                 Base::Linear => f64x4::new(*memory),
                 Base::Quadratic => f64x4::new(*memory) * apart.length(),
             };
@@ -225,7 +230,7 @@ impl Net {
         for (k, force) in rest.iter_mut().enumerate() {
             let i = done + k;
             let arm = position[i] - origin;
-            let drawn = element::memory_force(arm - axes * base[i], memory[i], self.memory_base);
+            let drawn = element::memory_force(arm - axes * base[i], memory[i], family.base);
             *force += drawn;
             pull -= drawn;
             moment -= arm.cross(drawn);

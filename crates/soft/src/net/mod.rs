@@ -9,7 +9,7 @@ mod schedule;
 mod sweep;
 
 pub use flags::NodeFlags;
-pub use parts::{Bend, NetError, NetParts, Torsion};
+pub use parts::{Bend, NetError, NetParts, OwnMemory, Torsion};
 
 use crate::element::{self, Base, Element, Input};
 use glam::{DQuat, DVec3};
@@ -36,7 +36,10 @@ pub struct Net {
     /// Base position of every node, in its father's frame, or in the world (K25).
     base: Vec<DVec3>,
     memory: Vec<f64>,
+    /// How it grows, of most nodes and of each.
     memory_base: Base,
+    memory_bases: Vec<Base>,
+    own_memory: Vec<OwnMemory>,
     links: Links,
     schedule: Schedule,
     families: forces::Families,
@@ -81,11 +84,18 @@ impl Net {
         parts::check(&parts, &rest)?;
 
         let fathers: Vec<_> = parts.nodes.iter().map(|n| n.father).collect();
-        let base = fathers.iter().zip(&rest.position);
+        let mut places = rest.position.clone();
+        let mut memory_bases = vec![parts.memory_base; count];
+        for own in &parts.own_memory {
+            let node = own.node as usize;
+            memory_bases[node] = own.base;
+            places[node] = own.place.unwrap_or(places[node]);
+        }
+        let base = fathers.iter().zip(&places);
         let base = base
-            .map(|(father, position)| match father {
-                Some(f) => parts.frames[*f as usize].local(*position),
-                None => *position,
+            .map(|(father, place)| match father {
+                Some(f) => parts.frames[*f as usize].local(*place),
+                None => *place,
             })
             .collect();
         let bends = parts
@@ -102,7 +112,12 @@ impl Net {
         }
         let schedule = Schedule::new(count, &links);
         let mut net = Self {
-            families: forces::Families::new(&fathers, &parts.memory, schedule.chunk),
+            families: forces::Families::new(
+                &fathers,
+                &parts.memory,
+                &memory_bases,
+                &schedule.bounds,
+            ),
             unbound: masses.moves_freely(),
             masses,
             fathers,
@@ -115,6 +130,8 @@ impl Net {
             base,
             memory: parts.memory,
             memory_base: parts.memory_base,
+            memory_bases,
+            own_memory: parts.own_memory,
             links,
             schedule,
             bends,
@@ -230,9 +247,9 @@ impl Net {
         self.memory[node]
     }
 
-    /// How the shape memory grows.
-    pub fn memory_base(&self) -> Base {
-        self.memory_base
+    /// How the shape memory of a node grows.
+    pub fn memory_base(&self, node: usize) -> Base {
+        self.memory_bases[node]
     }
 
     /// Flags of a node.

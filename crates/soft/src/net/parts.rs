@@ -26,6 +26,17 @@ pub struct Torsion {
     pub constant: f64,
 }
 
+/// Shape memory of a single node that is unlike that of the others (K25).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct OwnMemory {
+    /// Which node.
+    pub node: u32,
+    /// How it grows.
+    pub base: Base,
+    /// Where it draws the node while its father is as it was built, m; none: to where the node was built.
+    pub place: Option<DVec3>,
+}
+
 /// All that a net is made of; frames first, then points.
 #[derive(Clone, Debug, Default)]
 pub struct NetParts {
@@ -41,6 +52,8 @@ pub struct NetParts {
     pub memory: Vec<f64>,
     /// How the shape memory grows.
     pub memory_base: Base,
+    /// Nodes whose shape memory is unlike that of the others; a node at most once.
+    pub own_memory: Vec<OwnMemory>,
     /// The elements.
     pub elements: Vec<Element>,
     /// The bending elements.
@@ -128,6 +141,7 @@ pub(super) fn check(parts: &NetParts, rest: &Nodes) -> Result<(), NetError> {
             return Err(NetError::Element(i, objection));
         }
     }
+    check_own_memory(parts, count)?;
     check_actives(parts)?;
     let bent = |b: &Bend| known(&b.nodes) && b.constant >= 0.0 && b.constant.is_finite();
     let turned = |t: &Torsion| {
@@ -142,6 +156,25 @@ pub(super) fn check(parts: &NetParts, rest: &Nodes) -> Result<(), NetError> {
         return Err(NetError::Shape(
             "a triangle names a node the net does not have",
         ));
+    }
+    Ok(())
+}
+
+fn check_own_memory(parts: &NetParts, count: usize) -> Result<(), NetError> {
+    let mut seen = vec![false; count];
+    for own in &parts.own_memory {
+        let node = own.node as usize;
+        let Some(seen) = seen.get_mut(node) else {
+            return Err(NetError::Shape(
+                "a shape memory of its own is of a node the net does not have",
+            ));
+        };
+        if std::mem::replace(seen, true) || own.place.is_some_and(|p| !p.is_finite()) {
+            return Err(NetError::Node(
+                node,
+                "it has one shape memory, and where that draws it must be finite",
+            ));
+        }
     }
     Ok(())
 }

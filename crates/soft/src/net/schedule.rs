@@ -2,7 +2,8 @@
 //!
 //! Nodes are cut into chunks of neighbouring numbers. A chunk adds up the forces on its own nodes and on no others, so chunks can be worked
 //! on by any thread in any order, and the sums are the same to the last bit. An element within a chunk is worked out once, for both
-//! of its nodes; one that joins two chunks is worked out in each. Chunks depend on the net alone, never on threads.
+//! of its nodes; one that joins two chunks is worked out in each. Chunks depend on the net alone, never on threads. A crew works from
+//! both ends to the middle; the chunks there are smaller, so that nobody waits long for the last one.
 //!
 //! Within a chunk, elements of one kind that begin at one node make blocks of four, a lane for each. Which of its two nodes an element begins
 //! at is free: the one with fewer, so that few lanes stay empty. A linear damper beside a spring is worked out along with it.
@@ -44,8 +45,8 @@ pub(super) struct Run {
 /// The order.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Schedule {
-    /// Nodes of a chunk; the last may have fewer.
-    pub chunk: usize,
+    /// The first node of each chunk, and of what would come after the last.
+    pub bounds: Vec<usize>,
     /// Runs of each chunk, as ranges of `runs`.
     pub chunks: Vec<Range<usize>>,
     pub runs: Vec<Run>,
@@ -78,28 +79,33 @@ struct Seen {
 impl Schedule {
     /// Of the elements of a net with `nodes` nodes.
     pub fn new(nodes: usize, links: &Links) -> Self {
-        let chunk = trocar_dynamics::crew::even_share(nodes, CHUNK, MOST_CHUNKS);
+        let bounds = cut(nodes);
+        let mut chunk_of_node = vec![0_u8; nodes];
+        for (c, pair) in bounds.windows(2).enumerate() {
+            chunk_of_node[pair[0]..pair[1]].fill(c as u8);
+        }
         let mut schedule = Self {
-            chunk,
+            bounds,
             has_dampers: links.laws.iter().any(|l| l.input == Input::Velocity),
             ..Self::default()
         };
-        let chunk_of = |s: &Seen| s.node as usize / chunk;
-        let mut seen = see(nodes, chunk, links);
+        let chunk_of = |s: &Seen| usize::from(chunk_of_node[s.node as usize]);
+        let mut seen = see(&chunk_of_node, links);
         seen.sort_by_key(|s| (chunk_of(s), s.kind, s.node, s.other, s.element));
-        for c in 0..nodes.div_ceil(chunk) {
+        for c in 0..schedule.bounds.len() - 1 {
             let begin = schedule.runs.len();
             let ours = seen.partition_point(|s| chunk_of(s) < c)
                 ..seen.partition_point(|s| chunk_of(s) <= c);
             for run in seen[ours].chunk_by(|a, b| a.kind == b.kind) {
-                schedule.add_run(run, links);
+                schedule.add_run(run, schedule.bounds[c] as u32, links);
             }
             schedule.chunks.push(begin..schedule.runs.len());
         }
         schedule
     }
 
-    fn add_run(&mut self, run: &[Seen], links: &Links) {
+    /// A run of the chunk whose first node is `near`.
+    fn add_run(&mut self, run: &[Seen], near: u32, links: &Links) {
         let Some(first) = run.first() else {
             return;
         };
@@ -108,7 +114,7 @@ impl Schedule {
         let begin = self.node.len();
         for star in run.chunk_by(|a, b| a.node == b.node) {
             star.chunks(LANES)
-                .for_each(|four| self.add_block(four, links));
+                .for_each(|four| self.add_block(four, near, links));
         }
         self.runs.push(Run {
             kind: first.kind,
@@ -117,8 +123,7 @@ impl Schedule {
         });
     }
 
-    fn add_block(&mut self, four: &[Seen], links: &Links) {
-        let near = four[0].node - four[0].node % self.chunk as u32;
+    fn add_block(&mut self, four: &[Seen], near: u32, links: &Links) {
         let far = if four[0].kind.both { near } else { 0 };
         let mut other = [four[0].node - far; LANES];
         let (mut rest, mut constant, mut damping) = ([0.0; LANES], [0.0; LANES], [0.0; LANES]);
@@ -140,10 +145,25 @@ impl Schedule {
     }
 }
 
+/// Where chunks begin: of about the same size, but for the two in the middle, which are halved.
+fn cut(nodes: usize) -> Vec<usize> {
+    let size = trocar_dynamics::crew::even_share(nodes, CHUNK, MOST_CHUNKS - 2);
+    let mut bounds: Vec<usize> = (0..nodes).step_by(size).collect();
+    bounds.push(nodes);
+    let count = bounds.len() - 1;
+    if count > 1 {
+        let middle = [count / 2 - 1, count / 2];
+        let halves = middle.map(|c| bounds[c].midpoint(bounds[c + 1]));
+        bounds.extend(halves);
+        bounds.sort_unstable();
+    }
+    bounds
+}
+
 /// All elements, from the chunks that need them.
-fn see(nodes: usize, chunk: usize, links: &Links) -> Vec<Seen> {
+fn see(chunk: &[u8], links: &Links) -> Vec<Seen> {
     let beside = Beside::new(links);
-    let mut begun = vec![0_u32; nodes];
+    let mut begun = vec![0_u32; chunk.len()];
     let mut seen = Vec::with_capacity(links.len());
     for i in (0..links.len()).filter(|i| !beside.joined[*i]) {
         let mut add = |node: u32, other: u32, both: bool| {
@@ -161,7 +181,7 @@ fn see(nodes: usize, chunk: usize, links: &Links) -> Vec<Seen> {
             });
         };
         let [a, b] = links.ends[i];
-        if a as usize / chunk != b as usize / chunk {
+        if chunk[a as usize] != chunk[b as usize] {
             add(a, b, false);
             add(b, a, false);
             continue;

@@ -115,6 +115,7 @@ pub fn step(
         &|k| Some(nets[k].masses()),
         nodes,
         h,
+        None,
         |nodes, _| {
             for (net, nodes) in nets.iter().zip(nodes.iter_mut()) {
                 net.force(nodes, field);

@@ -21,18 +21,20 @@ pub struct ForcepsParts {
     pub reach: f64,
     /// How firmly they hold a point, N/m, > 0.
     pub stiffness: f64,
-    /// Force from which a point slips between the jaws, N, > 0; infinite if it never does.
+    /// Force from which all that is held slips between the jaws, N, > 0; infinite if it never does. Each point bears its part of it.
     pub slip: f64,
+    /// Force from which a single point slips, N, > 0; infinite if it never does.
+    pub bears: f64,
 }
 
 /// A point that is held.
-#[derive(Clone, Copy, Debug)]
-struct Home {
-    anchor: SheetAnchor,
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Home {
+    pub(super) anchor: SheetAnchor,
     /// Where it is to be in the tool's frame, m.
-    place: DVec3,
+    pub(super) place: DVec3,
     /// Its share of the stiffness.
-    share: f64,
+    pub(super) share: f64,
 }
 
 /// Forceps; see the [module](self).
@@ -40,26 +42,60 @@ struct Home {
 pub struct Forceps {
     parts: ForcepsParts,
     travel: Travel,
-    homes: Vec<Home>,
+    pub(super) homes: Vec<Home>,
+    /// As they were before the substep at hand.
+    kept: Vec<Home>,
     reaction: Reaction,
 }
 
 impl Forceps {
     /// Checks the parts; the reason why not, if they can't be used.
     pub fn new(parts: ForcepsParts) -> Result<Self, &'static str> {
-        let positive = |x: f64| x > 0.0 && x < f64::INFINITY;
-        if !parts.axis.iter().all(|p| p.is_finite()) || !positive(parts.reach) {
-            return Err("forceps need a finite axis and a reach above 0");
-        }
-        if !positive(parts.stiffness) || parts.slip.is_nan() || parts.slip <= 0.0 {
-            return Err("forceps need a stiffness and a slip above 0");
-        }
+        check(&parts)?;
         Ok(Self {
             parts,
             travel: Travel::still(Pose::IDENTITY, 0.0),
             homes: Vec::new(),
+            kept: Vec::new(),
             reaction: Reaction::default(),
         })
+    }
+
+    /// What they are.
+    pub fn parts(&self) -> &ForcepsParts {
+        &self.parts
+    }
+
+    /// Makes them other forceps that hold what they held; the reason why not, if the parts can't be used.
+    pub fn set_parts(&mut self, parts: ForcepsParts) -> Result<(), &'static str> {
+        check(&parts)?;
+        self.parts = parts;
+        Ok(())
+    }
+
+    /// Notes what is held before a substep that may have to be done again.
+    pub fn keep(&mut self) {
+        self.kept.clone_from(&self.homes);
+    }
+
+    /// Holds what was held before the substep.
+    pub fn go_back(&mut self) {
+        self.homes.clone_from(&self.kept);
+    }
+
+    /// Corners of the triangles that are held, by place; a corner of several comes several times.
+    pub fn held_nodes<'a>(&'a self, membrane: &'a Membrane) -> impl Iterator<Item = u32> + 'a {
+        let sheet = membrane.sheet();
+        let held = self.homes.iter().map(|home| home.anchor.triangle);
+        held.filter(|t| sheet.has_triangle(*t))
+            .flat_map(|t| sheet.corners(t).map(|n| n.slot() as u32))
+    }
+
+    /// Draws what is held to the middle between the jaws as they close: `part` (0 to 1) of its way along y of the tool's frame is left.
+    pub fn draw_together(&mut self, part: f64) {
+        for home in &mut self.homes {
+            home.place.y *= part;
+        }
     }
 
     /// The most that they add to the stiffness of a node, N/m: for [`Membrane::expect_tools`].
@@ -162,11 +198,13 @@ impl Forceps {
             reach,
             stiffness,
             slip,
+            bears,
         } = self.parts;
         let Self {
             homes, reaction, ..
         } = self;
         *reaction = Reaction::default();
+        let shares = homes.iter().fold(0.0, |sum, home| sum + home.share);
         let sheet = membrane.sheet();
         homes.retain_mut(|home| {
             if !sheet.has_triangle(home.anchor.triangle) {
@@ -176,8 +214,9 @@ impl Forceps {
             let at = closest::point(corners.map(|n| nodes.position[n]), home.anchor.weights);
             let mut force = (pose.point(home.place) - at) * (stiffness * home.share);
             let size = force.length();
-            if size > slip {
-                force *= slip / size;
+            let most = bears.min(slip * home.share / shares);
+            if size > most {
+                force *= most / size;
                 home.place = pose.local(at + force / (stiffness * home.share));
                 let foot = closest::on_segment(home.place, axis[0], axis[1]);
                 if home.place.distance(axis[0].lerp(axis[1], foot)) > reach {
@@ -201,4 +240,18 @@ impl Forceps {
             .retain(|home| sheet.has_triangle(home.anchor.triangle));
         self.share(membrane);
     }
+}
+
+/// Whether parts can be used, or the reason why not.
+fn check(parts: &ForcepsParts) -> Result<(), &'static str> {
+    let positive = |x: f64| x > 0.0 && x < f64::INFINITY;
+    if !parts.axis.iter().all(|p| p.is_finite()) || !positive(parts.reach) {
+        return Err("forceps need a finite axis and a reach above 0");
+    }
+    // Not `<= 0`: no number is refused, too.
+    let holds = |force: f64| force > 0.0;
+    if !(positive(parts.stiffness) && holds(parts.slip) && holds(parts.bears)) {
+        return Err("forceps need a stiffness, a slip and what a point bears above 0");
+    }
+    Ok(())
 }

@@ -8,14 +8,20 @@
 //! Once a frame a tool is told where it comes from and where it goes ([`Travel`]); in between it moves straight and turns evenly,
 //! whatever the number of substeps (W54).
 
+mod carrier;
 mod forceps;
 mod near;
 mod needle;
+mod record;
+mod rod;
 mod scissors;
 
+pub use carrier::{Carrier, ToolBox};
 pub use forceps::{Forceps, ForcepsParts};
 pub use needle::{Needle, NeedleParts, Stick};
-pub use scissors::Scissors;
+pub use record::{ForcepsRecord, NeedleRecord};
+pub use rod::{Rod, RodParts, Sampling};
+pub use scissors::{Blades, Scissors, Stroke};
 
 use glam::DVec3;
 use trocar_math::Pose;

@@ -1,6 +1,8 @@
-//! Triangles that a needle may reach (W39, W56, W57, W130), looked for once a frame and again only when the margin is used up.
+//! Triangles that a needle may reach (W39, W56, W57, W130), looked for among all once a frame, and when their margin is used up among those of a wide
+//! neighbourhood.
 
 use super::needle::Held;
+use glam::DVec3;
 use trocar_collide::Capsule;
 use trocar_dynamics::Nodes;
 use trocar_math::{Bounds, Four, f64x4, four::LANES};
@@ -16,6 +18,71 @@ pub(super) struct Candidate {
     pub(super) held: Held,
 }
 
+/// Triangles in a wide neighbourhood, so that those that may be reached need not be looked for among all.
+#[derive(Clone, Debug, Default)]
+struct Wide {
+    /// Their places, in order; some may be gone.
+    places: Vec<u32>,
+    /// All that came into this when it was looked at last are among them.
+    bounds: Option<Bounds>,
+    /// Way that nodes may have gone since, m.
+    gone: f64,
+    /// Of the sheet as it is known.
+    version: u64,
+}
+
+/// How far the wide neighbourhood reaches beyond the near one, in radii of the needle: some hundred triangles of the size that a needle is made for.
+const WIDE: f64 = 8.0;
+
+impl Wide {
+    /// Whether whatever comes into `low` … `high` now is known.
+    fn knows(&self, version: u64, low: DVec3, high: DVec3) -> bool {
+        let gone = DVec3::splat(self.gone);
+        self.version == version
+            && self.bounds.is_some_and(|b| {
+                let (least, most) = (b.low + gone, b.high - gone);
+                least.cmple(low).all() && most.cmpge(high).all()
+            })
+    }
+
+    /// Looks at all triangles; those of `kept` are taken in wherever they are.
+    fn gather(&mut self, membrane: &Membrane, nodes: &Nodes, bounds: Bounds, kept: &[Candidate]) {
+        self.places.clear();
+        for (slot, corners) in membrane.triangles() {
+            if !is_away(nodes, corners, bounds.low, bounds.high) {
+                self.places.push(slot as u32);
+            }
+        }
+        let passed = kept.iter().filter(|c| c.held.has_passed());
+        self.places.extend(passed.map(|c| c.triangle.slot() as u32));
+        self.places.sort_unstable();
+        self.places.dedup();
+        self.bounds = Some(bounds);
+        self.gone = 0.0;
+        self.version = membrane.sheet().version();
+    }
+
+    /// Takes in what an edit has made or changed; it costs what the edit costs.
+    fn follow(&mut self, membrane: &Membrane) {
+        let version = membrane.sheet().version();
+        if version.checked_sub(1) != Some(self.version) {
+            return;
+        }
+        let new = membrane.event().after.iter();
+        self.places.extend(new.map(|t| t.slot() as u32));
+        self.places.sort_unstable();
+        self.places.dedup();
+        self.version = version;
+    }
+}
+
+/// Whether a triangle is beside `low` … `high`. Written so that what is no number is near.
+fn is_away(nodes: &Nodes, corners: [u32; 3], low: DVec3, high: DVec3) -> bool {
+    let [a, b, c] = corners.map(|n| nodes.position[n as usize]);
+    let (least, most) = (a.min(b).min(c), a.max(b).max(c));
+    least.cmpgt(high).any() || most.cmplt(low).any()
+}
+
 /// The triangles that may be reached, by place.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Near {
@@ -23,6 +90,7 @@ pub(super) struct Near {
     /// Corners of each, by place.
     pub(super) corners: Vec<[u32; 3]>,
     old: Vec<Candidate>,
+    wide: Wide,
     /// Way that nodes may go before others can be reached, m.
     margin: f64,
     /// Of the sheet as it was looked at last.
@@ -41,7 +109,8 @@ impl Near {
         margin: f64,
     ) {
         let ways = Bounds::of([from.a, from.b, to.a, to.b]);
-        let Bounds { low, high } = ways.grown(from.radius + bulge + margin);
+        let bounds = ways.grown(from.radius + bulge + margin);
+        let Bounds { low, high } = bounds;
         let sheet = membrane.sheet();
         std::mem::swap(&mut self.old, &mut self.candidates);
         // Nobody said what became of the sheet: what is remembered may mean other triangles now.
@@ -50,17 +119,21 @@ impl Near {
         }
         self.candidates.clear();
         self.corners.clear();
+        if !self.wide.knows(sheet.version(), low, high) {
+            let wide = bounds.grown(WIDE * from.radius + margin);
+            self.wide.gather(membrane, nodes, wide, &self.old);
+        }
         let mut old = self.old.iter().peekable();
-        for (slot, corners) in membrane.triangles() {
+        for slot in self.wide.places.iter().map(|slot| *slot as usize) {
             while old.next_if(|o| o.triangle.slot() < slot).is_some() {}
             let before = old.next_if(|o| o.triangle.slot() == slot);
+            let Some(corners) = membrane.corners_at(slot) else {
+                continue;
+            };
             let triangle = sheet.triangle_at(slot);
             let held = before.filter(|o| o.triangle == triangle).map(|o| o.held);
-            let [a, b, c] = corners.map(|n| nodes.position[n as usize]);
-            let (least, most) = (a.min(b).min(c), a.max(b).max(c));
-            // Written so that what is no number is near. What the needle has leapt over has to come back from wherever it is.
-            let away = least.cmpgt(high).any() || most.cmplt(low).any();
-            if away && !held.is_some_and(|h| h.has_passed()) {
+            // What the needle has leapt over has to come back from wherever it is.
+            if is_away(nodes, corners, low, high) && !held.is_some_and(|h| h.has_passed()) {
                 continue;
             }
             self.candidates.push(Candidate {
@@ -74,9 +147,39 @@ impl Near {
         self.version = Some(sheet.version());
     }
 
+    /// A frame begins: nobody knows how far nodes have gone since the last.
+    pub(super) fn begin(&mut self) {
+        self.wide.bounds = None;
+    }
+
+    /// Takes over what another knows, in memory that it has.
+    pub(super) fn copy_from(&mut self, other: &Self) {
+        self.candidates.clone_from(&other.candidates);
+        self.corners.clone_from(&other.corners);
+        (self.margin, self.version) = (other.margin, other.version);
+    }
+
+    /// Takes up what is remembered of triangles of a sheet, by place in ascending order.
+    pub(super) fn resume(&mut self, membrane: &Membrane, held: &[(u32, Held)]) {
+        let sheet = membrane.sheet();
+        self.candidates.clear();
+        self.candidates
+            .extend(held.iter().map(|(slot, held)| Candidate {
+                triangle: sheet.triangle_at(*slot as usize),
+                open: [false; 3],
+                held: *held,
+            }));
+        // The list itself is found anew at the next look.
+        self.corners.clear();
+        self.margin = -1.0;
+        self.wide.bounds = None;
+        self.version = Some(sheet.version());
+    }
+
     /// Whether all that can be reached is known, after nodes have gone `way` (m) more at most.
     pub(super) fn still_knows(&mut self, membrane: &Membrane, way: f64) -> bool {
         self.margin -= way;
+        self.wide.gone += way;
         self.margin >= 0.0 && self.version == Some(membrane.sheet().version())
     }
 
@@ -86,6 +189,7 @@ impl Near {
         if event.is_empty() {
             return;
         }
+        self.wide.follow(membrane);
         for candidate in &mut self.candidates {
             candidate.follow(sheet, event);
         }

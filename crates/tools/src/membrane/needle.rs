@@ -16,6 +16,7 @@
 use super::near::{Candidate, Near, fastest};
 use super::{Reaction, Travel};
 use glam::DVec3;
+use serde::{Deserialize, Serialize};
 use trocar_collide::tool::needle::{Reach, Sunk, sunk_among};
 use trocar_collide::{Capsule, closest, segment_triangle, sweep};
 use trocar_dynamics::{Matter, Nodes};
@@ -63,12 +64,12 @@ pub struct NeedleParts {
 }
 
 /// What a needle remembers of a triangle.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Held {
     /// The point of the triangle that sticks, and where it sticks in the tool's frame, m.
-    stuck: Option<([f64; 3], DVec3)>,
+    pub(super) stuck: Option<([f64; 3], DVec3)>,
     /// The side on which it touches.
-    side: Option<Side>,
+    pub(super) side: Option<Side>,
 }
 
 impl Held {
@@ -79,16 +80,16 @@ impl Held {
 }
 
 /// The side of a needle that a triangle is on.
-#[derive(Clone, Copy, Debug)]
-struct Side {
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Side {
     /// The way out, in the tool's frame.
-    out: DVec3,
+    pub(super) out: DVec3,
     /// Where on the axis, from 0 to 1.
-    along: f64,
+    pub(super) along: f64,
     /// Where on the triangle.
-    weights: [f64; 3],
+    pub(super) weights: [f64; 3],
     /// Whether it is beyond the axis, and has to come back.
-    passed: bool,
+    pub(super) passed: bool,
 }
 
 impl Candidate {
@@ -140,10 +141,12 @@ pub struct Needle {
     travel: Travel,
     pose: Pose,
     /// Of the last substep, s.
-    last: f64,
+    pub(super) last: f64,
     /// Least margin with which triangles are looked for, m.
     margin: f64,
-    near: Near,
+    pub(super) near: Near,
+    /// As it was before the substep at hand: pose, length of the substep before, and what it remembers.
+    kept: (Pose, f64, Near),
     hits: Vec<Hit>,
     /// Σ φ w of every node by place; zero between two substeps.
     shares: Vec<f64>,
@@ -153,26 +156,7 @@ pub struct Needle {
 impl Needle {
     /// Checks the parts; the reason why not, if they can't be used.
     pub fn new(parts: NeedleParts) -> Result<Self, &'static str> {
-        let positive = |x: f64| x > 0.0 && x < f64::INFINITY;
-        if !parts.axis.iter().all(|p| p.is_finite()) || !positive(parts.radius) {
-            return Err("a needle needs a finite axis and a radius above 0");
-        }
-        let rubs = parts.friction >= 0.0 && parts.friction.is_finite();
-        if !(positive(parts.stiffness) && rubs) {
-            return Err("a needle needs a stiffness above 0 and a friction of at least 0");
-        }
-        let sound = match parts.stick {
-            Stick::Never => true,
-            Stick::Cone(coefficient) => {
-                coefficient >= parts.friction && coefficient < f64::INFINITY
-            }
-            Stick::Deep { beyond, limit } => beyond >= 0.0 && positive(limit),
-        };
-        if !sound {
-            return Err(
-                "what sticks needs a coefficient of at least that of sliding, or a depth and a limit",
-            );
-        }
+        check(&parts)?;
         Ok(Self {
             parts,
             travel: Travel::still(Pose::IDENTITY, 0.0),
@@ -181,10 +165,41 @@ impl Needle {
             // A little, so that a still sheet is not looked for anew.
             margin: 0.25 * parts.radius,
             near: Near::default(),
+            kept: (Pose::IDENTITY, 0.0, Near::default()),
             hits: Vec::new(),
             shares: Vec::new(),
             reaction: Reaction::default(),
         })
+    }
+
+    /// Makes it another needle that remembers what it did; the reason why not, if the parts can't be used.
+    pub fn set_parts(&mut self, parts: NeedleParts) -> Result<(), &'static str> {
+        check(&parts)?;
+        self.parts = parts;
+        Ok(())
+    }
+
+    /// Forgets what it touched: the membrane is another one now.
+    pub fn forget(&mut self) {
+        self.near.candidates.clear();
+        self.near.corners.clear();
+        self.hits.clear();
+        self.last = 0.0;
+        self.reaction = Reaction::default();
+    }
+
+    /// Notes how it is before a substep that may have to be done again.
+    pub fn keep(&mut self) {
+        let (pose, last, near) = &mut self.kept;
+        (*pose, *last) = (self.pose, self.last);
+        near.copy_from(&self.near);
+    }
+
+    /// Is again as it was before the substep.
+    pub fn go_back(&mut self) {
+        let (pose, last, near) = &self.kept;
+        (self.pose, self.last) = (*pose, *last);
+        self.near.copy_from(near);
     }
 
     /// What it is.
@@ -242,6 +257,7 @@ impl Needle {
     pub fn begin(&mut self, membrane: &Membrane, nodes: &Nodes, travel: Travel) {
         self.travel = travel;
         self.pose = travel.from;
+        self.near.begin();
         self.look_around(membrane, nodes, 0.0);
     }
 
@@ -505,5 +521,28 @@ impl Needle {
         for hit in hits.iter() {
             corners_of(hit).into_iter().for_each(|n| shares[n] = 0.0);
         }
+    }
+}
+
+/// Whether parts can be used, or the reason why not.
+fn check(parts: &NeedleParts) -> Result<(), &'static str> {
+    let positive = |x: f64| x > 0.0 && x < f64::INFINITY;
+    if !parts.axis.iter().all(|p| p.is_finite()) || !positive(parts.radius) {
+        return Err("a needle needs a finite axis and a radius above 0");
+    }
+    let rubs = parts.friction >= 0.0 && parts.friction.is_finite();
+    if !(positive(parts.stiffness) && rubs) {
+        return Err("a needle needs a stiffness above 0 and a friction of at least 0");
+    }
+    let sound = match parts.stick {
+        Stick::Never => true,
+        Stick::Cone(coefficient) => coefficient >= parts.friction && coefficient < f64::INFINITY,
+        Stick::Deep { beyond, limit } => beyond >= 0.0 && positive(limit),
+    };
+    match sound {
+        true => Ok(()),
+        false => Err(
+            "what sticks needs a coefficient of at least that of sliding, or a depth and a limit",
+        ),
     }
 }

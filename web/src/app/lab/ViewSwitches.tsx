@@ -27,6 +27,7 @@ const VIEWS: { view: keyof Views; title: string; legend: Meaning[] }[] = [
       { colour: NODE_COLOURS.inside, means: "inside, without a surface" },
       { colour: NODE_COLOURS.joined, means: "joined to something else" },
       { colour: NODE_COLOURS.pulled, means: "pulled or pushed" },
+      { colour: NODE_COLOURS.marked, means: "marked for cutting" },
     ],
   },
   {

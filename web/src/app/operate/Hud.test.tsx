@@ -31,6 +31,7 @@ const status: Status = {
   dearest: null,
   force: 1,
   holding: false,
+  holds: true,
   instrument: 0,
   aimError: 0,
   aimIterations: 0,

@@ -125,10 +125,12 @@ export function ForcePanel({
           </span>
         )}
       </p>
-      <p className={`grip ${status.holding ? "holding" : ""}`}>
-        <span className="dot" aria-hidden="true" />
-        {status.holding ? "Holding tissue" : "Jaws empty"}
-      </p>
+      {status.holds && (
+        <p className={`grip ${status.holding ? "holding" : ""}`}>
+          <span className="dot" aria-hidden="true" />
+          {status.holding ? "Holding tissue" : "Jaws empty"}
+        </p>
+      )}
     </section>
   );
 }

@@ -18,6 +18,7 @@ use shock::Shock;
 use slab::{Slab, Tally};
 use spot::{Body, Spot};
 use stride::{Pace, Step};
+use trocar_math::Sets;
 
 /// Sweeps times points that are worth their time in a solve, and sweeps that are worth theirs for any number of points.
 const WORK: usize = 64_000;
@@ -116,8 +117,8 @@ pub struct Press {
     order: Vec<(f64, u32)>,
     /// Movers that joints act on too, with their motion without any impulse.
     shared: Vec<(u32, DVec3, DVec3)>,
-    /// Of each mover: of all that touch each other, directly or through others, the lowest; and whether joints act on them.
-    leader: Vec<u32>,
+    /// Movers that touch each other, directly or through others; and of each whether joints act on one of its set.
+    sets: Sets,
     joined: Vec<bool>,
     /// Of each mover: how many points it has.
     load: Vec<u32>,

@@ -196,23 +196,20 @@ impl Press {
         if !self.entries.iter().flat_map(|e| e.movers).any(|m| ours(&m)) {
             return;
         }
-        self.leader.clear();
-        self.leader.extend(0..movers.len() as u32);
+        self.sets.part(movers.len());
         for entry in &self.entries {
             let [a, b] = entry.movers;
             if moved(a) && moved(b) {
-                let (a, b) = (find(&mut self.leader, a), find(&mut self.leader, b));
-                self.leader[a.max(b) as usize] = a.min(b);
+                self.sets.join(a, b);
             }
         }
         self.joined.resize(movers.len(), false);
         for m in self.entries.iter().flat_map(|e| e.movers).filter(ours) {
-            self.joined[find(&mut self.leader, m) as usize] = true;
+            self.joined[self.sets.lowest(m) as usize] = true;
         }
-        // A leader is no higher than those it leads, so that it knows before they ask.
+        // The lowest knows before others ask.
         for m in 0..movers.len() as u32 {
-            let leader = find(&mut self.leader, m);
-            self.joined[m as usize] = self.joined[leader as usize];
+            self.joined[m as usize] = self.joined[self.sets.lowest(m) as usize];
         }
     }
 
@@ -246,15 +243,6 @@ impl Press {
             self.seats[entry.contact as usize] = Some((slab, list, place as u32));
         }
     }
-}
-
-/// The lowest of all that `m` is one with.
-fn find(leader: &mut [u32], mut m: u32) -> u32 {
-    while leader[m as usize] != m {
-        leader[m as usize] = leader[leader[m as usize] as usize];
-        m = leader[m as usize];
-    }
-    m
 }
 
 impl Material<'_> {

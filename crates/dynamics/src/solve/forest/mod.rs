@@ -17,6 +17,7 @@ use crate::{
 use limb::{Limb, NONE};
 use std::collections::VecDeque;
 use tree::Tree;
+use trocar_math::Sets;
 
 /// A tree of fewer joints is no dearer the general way.
 const LEAST_JOINTS: usize = 2;
@@ -25,10 +26,15 @@ const LEAST_JOINTS: usize = 2;
 #[derive(Debug, Default)]
 pub struct Forest {
     version: Option<u64>,
-    pub trees: Vec<Tree>,
-    /// Of each joint in which tree it is, counted from 1; 0 if in none.
-    pub joints: Vec<u32>,
-    /// The same of each share and node.
+    trees: Vec<Tree>,
+    /// Of each joint in which section it is. The trees are sections, counted from 1, then all other joints that hang together, each
+    /// lot of them one; 0 if a tie is among them, or nothing that moves.
+    pub sections: Vec<u32>,
+    /// Of each section but 0 one of its joints: they sleep and wake together.
+    firsts: Vec<u32>,
+    /// Of each section but 0 whether the general way has nothing to do with it now: it sleeps, or is a tree that is apart.
+    pub idle: Vec<bool>,
+    /// Of each share and node in which tree it is, counted from 1; 0 if in none.
     nodes: Vec<Vec<u32>>,
 }
 
@@ -40,14 +46,15 @@ impl Forest {
         }
         *self = Self {
             version: Some(bonds.version),
-            joints: vec![0; bonds.joints.len()],
+            sections: vec![0; bonds.joints.len()],
             ..Self::default()
         };
         self.find(cast, bonds);
+        self.idle = vec![false; self.firsts.len()];
         true
     }
 
-    /// Finds out which trees can be solved apart at this instant.
+    /// Finds out what sleeps, and which trees can be solved apart at this instant.
     pub fn choose(
         &mut self,
         cast: &Cast<'_>,
@@ -58,13 +65,18 @@ impl Forest {
         let may = matches!(budget.method, Method::Auto | Method::Graph)
             && budget.may_fail
             && budget.before.is_infinite();
-        for tree in &mut self.trees {
-            tree.apart = may;
+        for (idle, first) in self.idle.iter_mut().zip(&self.firsts) {
+            *idle = joints[*first as usize].asleep;
+        }
+        for (tree, asleep) in self.trees.iter_mut().zip(&self.idle) {
+            tree.apart = may && !asleep;
         }
         if self.trees.is_empty() || !may {
             return;
         }
-        let Self { trees, nodes, .. } = self;
+        let Self {
+            trees, nodes, idle, ..
+        } = self;
         let mut touch = |matter: MatterId, node: u32| {
             let slot = cast.slot[matter.index()] as usize;
             let tree = nodes.get(slot).and_then(|n| n.get(node as usize));
@@ -83,6 +95,9 @@ impl Forest {
         }
         for tree in trees.iter_mut().filter(|t| t.apart) {
             tree.apart = tree.is_ready(cast, joints);
+        }
+        for (idle, tree) in idle.iter_mut().zip(trees) {
+            *idle |= tree.apart;
         }
     }
 
@@ -128,7 +143,7 @@ impl Forest {
             graph.spoil(cast, &tie.a);
             graph.spoil(cast, &tie.b);
         }
-        for (j, joint) in bonds.joints.iter().enumerate().filter(|j| !j.1.asleep) {
+        for (j, joint) in bonds.joints.iter().enumerate() {
             graph.add(cast, j, joint);
         }
         let mut reached = vec![false; graph.bodies.len()];
@@ -149,11 +164,61 @@ impl Forest {
             let number = self.trees.len() as u32 + 1;
             for limb in &tree.limbs {
                 nodes[limb.node as usize] = number;
-                if let Some(joint) = self.joints.get_mut(limb.joint as usize) {
-                    *joint = number;
+                if let Some(section) = self.sections.get_mut(limb.joint as usize) {
+                    *section = number;
                 }
             }
+            let joints = tree.limbs.iter().map(|l| l.joint);
+            self.firsts.extend(joints.filter(|j| *j != NONE).take(1));
             self.trees.push(tree);
+        }
+        self.gather(cast, bonds, &mut graph);
+    }
+
+    /// Makes sections of all joints that are in no tree.
+    fn gather(&mut self, cast: &Cast<'_>, bonds: &Bonds<'_>, graph: &mut Graph) {
+        let mut moved = |anchor: &Anchor, bodies: &mut Vec<u32>| {
+            let support = cast.support(anchor);
+            let parts = support.parts().iter();
+            let free = parts.filter(|p| !cast.matters[p.0.index()].is_prescribed());
+            bodies.extend(free.map(|(matter, point, _)| graph.body(cast, *matter, point.node)));
+        };
+        let mut tied = Vec::new();
+        for tie in &*bonds.ties {
+            moved(&tie.a, &mut tied);
+            moved(&tie.b, &mut tied);
+        }
+        // Of each joint the bodies that it joins.
+        let (mut all, mut ends) = (Vec::new(), Vec::with_capacity(bonds.joints.len()));
+        for joint in &*bonds.joints {
+            let first = all.len();
+            for anchor in joint.anchors().flatten() {
+                moved(&anchor, &mut all);
+            }
+            ends.push(first..all.len());
+        }
+        let mut sets = Sets::of(graph.bodies.len());
+        for bodies in ends.iter().map(|e| &all[e.clone()]).chain([&tied[..]]) {
+            for pair in bodies.windows(2) {
+                sets.join(pair[0], pair[1]);
+            }
+        }
+        let held = tied.first().map(|b| sets.lowest(*b));
+        let mut section = vec![0; graph.bodies.len()];
+        for (j, ends) in ends.into_iter().enumerate() {
+            let Some(body) = all[ends].first().filter(|_| self.sections[j] == 0) else {
+                continue;
+            };
+            let lowest = sets.lowest(*body);
+            if Some(lowest) == held {
+                continue;
+            }
+            let section = &mut section[lowest as usize];
+            if *section == 0 {
+                self.firsts.push(j as u32);
+                *section = self.firsts.len() as u32;
+            }
+            self.sections[j] = *section;
         }
     }
 }

@@ -1,0 +1,271 @@
+//! Surfaces of tissues, as instruments and bodies meet them.
+
+use super::{Group, Stage, Sub, quarantine::PATIENCE};
+use crate::{
+    file::InstrumentKind,
+    probes::{Place, WATCH},
+    report::Clock,
+};
+use glam::DVec3;
+use trocar_collide::{Patch, Touch};
+use trocar_dynamics::{Anchor, Contact, Kinematic, Local, Lock, Masses, MatterId, Outcome, solve};
+use trocar_tools::grasper::PARTS;
+
+/// No hand leads an instrument faster than this, m/s; what is flung by one that is led slower needs no closer look.
+const HAND: f64 = 2.0;
+
+/// Friction of a tissue with bodies if it does not say: wet, but held by an instrument's teeth.
+const TISSUE_FRICTION: [f64; 2] = [0.4, 0.3];
+
+/// Least share of free corners, of the sum of squared weights, for a touched point to be pushed: they then move at most
+/// about five times as far as the point.
+const LEAST_SHARE: f64 = 0.05;
+
+/// The surface of a tissue, as instruments and bodies meet it.
+pub struct Skin {
+    /// Whose it is.
+    pub matter: MatterId,
+    /// The surface.
+    pub patch: Patch,
+    /// Static and dynamic coefficient of friction; none if it does not say.
+    pub friction: Option<[f64; 2]>,
+    /// Tool and node of everything held; closed jaws do not push what they hold.
+    pub held: Vec<(usize, u32)>,
+}
+
+impl Group {
+    /// Which triangles instruments and bodies may touch in this step.
+    pub fn gather(&mut self, stage: &Stage<'_>) {
+        self.reactions.fill(DVec3::ZERO);
+        self.aim = Outcome::RIGHT;
+        self.correct = self.aim;
+        self.fallen.clear();
+        self.halvings = 0;
+        self.blows = 0;
+        self.lost.clear();
+        self.redundant.clear();
+        self.clock = Clock::start();
+        self.approach = 0.0;
+        if self.skins.is_empty() {
+            return;
+        }
+        // Tissue that is pushed goes as far as what pushes it, and as far as it goes by itself.
+        let motion = self.place_tools(stage, 0.0, 1.0);
+        let reach = 2.0 * motion + 2.0 * WATCH;
+        self.lead_fixtures(stage, 0.0, 1.0, stage.dt);
+        let nodes = &self.nodes;
+        let share = |m: MatterId| &nodes[stage.slot[m.index()] as usize];
+        self.probes.place(
+            stage.model,
+            (&self.capsules, &self.ahead),
+            reach,
+            share,
+            stage.dt,
+        );
+        for probe in &mut self.probes.list {
+            probe.margin = probe.margin.max(reach);
+        }
+        let nodes = &self.nodes;
+        let share = |m: MatterId| &nodes[stage.slot[m.index()] as usize];
+        self.moved.clear();
+        for skin in &mut self.skins {
+            self.moved
+                .push(skin.patch.follow(&share(skin.matter).position));
+        }
+        let surfaces = self.skins.iter().zip(&self.moved);
+        let surfaces = surfaces.map(|(s, moved)| (s.matter, s.patch.extent(), *moved));
+        self.probes.look(stage.model, surfaces, stage.dt);
+        for (s, (skin, moved)) in self.skins.iter_mut().zip(&self.moved).enumerate() {
+            let nodes = share(skin.matter);
+            let (list, wants) = (&self.probes.list, |p: usize| self.probes.may_touch(s, p));
+            let near = skin.patch.gather_some(list, wants, &nodes.position, *moved);
+            if near > 0 {
+                let speeds = stage.model.tools.iter().map(|t| t.grasper.speed);
+                let fastest = speeds.fold(0.0, f64::max);
+                let mut tissue = 0.0_f64;
+                if fastest > HAND {
+                    let masses = stage.model.matters[skin.matter.index()].masses();
+                    let speed = |n: u32| masses.node_velocity(nodes, n as usize).length();
+                    tissue = skin.patch.near_nodes().map(speed).fold(0.0, f64::max);
+                }
+                let flung = tissue.min(fastest) * stage.dt;
+                self.approach = self.approach.max(motion + flung);
+            }
+        }
+        self.mend_skins(stage);
+        self.begin_works(stage);
+    }
+
+    /// Puts tissues back whose nodes are no numbers where something could touch them, before they are looked at in substeps.
+    fn mend_skins(&mut self, stage: &Stage<'_>) {
+        for s in 0..self.skins.len() {
+            let skin = &self.skins[s];
+            let own = |m: &MatterId| *m == skin.matter;
+            if let (Some(_), Some(k)) = (skin.patch.broken(), self.members.iter().position(own)) {
+                self.quarantine(stage, k);
+                let skin = &mut self.skins[s];
+                let positions = &self.nodes[stage.slot[skin.matter.index()] as usize].position;
+                let moved = skin.patch.follow(positions);
+                // Put elsewhere, it may be near to others.
+                skin.patch.gather(&self.probes.list, positions, moved);
+            }
+        }
+    }
+
+    /// Contacts at the start of the substep, watched as far as the tools move in it.
+    pub(super) fn detect(&mut self, stage: &Stage<'_>, sub: Sub) {
+        self.h = sub.h;
+        let (from, to) = (sub.from, sub.to);
+        let motion = self.place_tools(stage, from, to);
+        for (t, (tool, moves)) in stage.model.tools.iter().zip(stage.motions).enumerate() {
+            let ahead = tool.grasper.poses(&moves.at(to));
+            Kinematic::lead(
+                &mut self.nodes[tool.matter.index()],
+                &self.poses[t],
+                &ahead,
+                sub.h,
+            );
+        }
+        self.lead_fixtures(stage, sub.from, sub.to, sub.h);
+        self.detect_bodies(stage, sub);
+        self.stir_pulled(stage);
+        self.contacts.clear();
+        self.keys.clear();
+        if self.skins.is_empty() {
+            return;
+        }
+        let nodes = &self.nodes;
+        let share = |m: MatterId| &nodes[stage.slot[m.index()] as usize];
+        self.probes.place(
+            stage.model,
+            (&self.capsules, &self.ahead),
+            motion,
+            share,
+            sub.h,
+        );
+        if let Some(folding) = &mut self.folding {
+            folding.find(stage.model, share, sub.h, stage.crew);
+        }
+        for skin in &mut self.skins {
+            // What is frozen can't give way, so no force could be right.
+            let frozen = |(m, bad): (&MatterId, &u32)| *m == skin.matter && *bad >= PATIENCE;
+            if self.members.iter().zip(&self.bad).any(frozen) {
+                continue;
+            }
+            let nodes = share(skin.matter);
+            let masses = stage.model.matters[skin.matter.index()].masses();
+            let way = |n: u32| masses.node_velocity(nodes, n as usize) * sub.h;
+            skin.patch
+                .touches(&self.probes.list, &nodes.position, &way, &mut self.touches);
+            if self.contacts.capacity() - self.contacts.len() < self.touches.len() {
+                // For a few times as many: what slides on has more of them before long.
+                let room = 2 * self.touches.capacity();
+                self.contacts.reserve(room);
+                self.keys.reserve(room);
+                self.warm
+                    .reserve((self.contacts.len() + room).saturating_sub(self.warm.len()));
+            }
+            for touch in &self.touches {
+                let tool = self.probes.tool(touch.probe, PARTS);
+                if let Some((tool, part)) = tool {
+                    // Between jaws that hold a tissue there is no way out for it: they would push it against
+                    // each other. The shaft pushes all but what it carries.
+                    let of_tool = |held: &&(usize, u32)| held.0 == tool;
+                    let carries = |held: &(usize, u32)| part > 0 || touch.nodes.contains(&held.1);
+                    if skin.held.iter().filter(of_tool).any(carries) {
+                        continue;
+                    }
+                    // Of a membrane a needle's tip is a matter of forces, and closing blades are to cut it, not to push it away.
+                    if part > 0 && stage.model.membrane(skin.matter).is_some() {
+                        let moves = &stage.motions[tool];
+                        match stage.model.tools[tool].kind {
+                            InstrumentKind::Needle => continue,
+                            InstrumentKind::Scissors if moves.to.jaw < moves.from.jaw => continue,
+                            _ => {}
+                        }
+                    }
+                }
+                if self.probes.is_apart(stage.model, touch.probe, skin.matter) {
+                    continue;
+                }
+                let (owner, friction) = self.probes.owner(stage.model, touch.probe, PARTS);
+                let moves = Some(owner.0) == stage.model.bodies;
+                if !moves && !yields(masses, touch) {
+                    continue;
+                }
+                // A tissue that does not say how it rubs lets instruments slip, as it always has.
+                let of_skin = skin.friction.unwrap_or(match tool {
+                    Some(_) => [0.0; 2],
+                    None => TISSUE_FRICTION,
+                });
+                let friction = [0, 1].map(|k| (friction[k] * of_skin[k]).sqrt());
+                let mut contact = match tool {
+                    Some((tool, part)) if friction[0] == 0.0 => Contact {
+                        a: Anchor::frame(owner.0, owner.1, self.poses[tool][part].local(touch.at)),
+                        b: Anchor {
+                            matter: skin.matter,
+                            at: Local::Triangle(touch.nodes, touch.weights),
+                        },
+                        normal: touch.normal,
+                        distance: touch.distance,
+                        friction: 0.0,
+                        recovery: stage.budget.recovery,
+                        give: 0.0,
+                        impulse: 0.0,
+                        rub: DVec3::ZERO,
+                    },
+                    _ => {
+                        let corners = touch.nodes.iter().zip(touch.weights);
+                        let sum = |of: &dyn Fn(usize) -> DVec3| {
+                            let weighed = corners.clone().map(|(n, w)| of(*n as usize) * w);
+                            weighed.fold(DVec3::ZERO, |sum, x| sum + x)
+                        };
+                        let place = Place {
+                            touch,
+                            tissue: skin.matter,
+                            point: sum(&|i| nodes.position[i]),
+                            velocity: sum(&|i| masses.node_velocity(nodes, i)),
+                        };
+                        place.contact(owner, share(owner.0), friction, sub.h, tool.is_none())
+                    }
+                };
+                let key = (skin.matter, touch.probe as u32, touch.key.0, touch.key.1);
+                if let Ok(i) = self.warm.binary_search_by(|w| w.key.cmp(&key)) {
+                    let warm = &self.warm[i];
+                    // A tool goes its own way, and a faster hand has shorter substeps: what keeps tissue off it is a matter of that way,
+                    // not of weight. Made larger with the substep, it flung tissue that was crushed against fixed nodes.
+                    let growth = match tool {
+                        Some(_) => 1.0,
+                        None => solve::growth(warm.h, sub.h),
+                    };
+                    contact.impulse = warm.impulse * growth;
+                    contact.rub = warm.rub * growth;
+                }
+                self.keys.push(key);
+                self.contacts.push(contact);
+            }
+        }
+        self.add_folds(stage, sub);
+        self.stir_bodies(stage);
+    }
+}
+
+/// True if a touched point can be moved.
+fn yields(masses: &Masses, touch: &Touch) -> bool {
+    let corners = touch.nodes.iter().zip(touch.weights);
+    can_move(corners.map(|(n, weight)| (masses.lock(*n as usize) != Lock::Fixed, weight)))
+}
+
+/// True if a point can be moved by moving the free ones of its nodes about as far. Of each node: whether it is free, and its
+/// weight. Next to a fixed corner a free one has so small a share that to move the point a millimetre it would be flung a
+/// metre; there the point counts as fixed, and what can't be moved is not pushed.
+pub(super) fn can_move(nodes: impl Iterator<Item = (bool, f64)>) -> bool {
+    let (mut share, mut all) = (0.0, 0.0);
+    for (free, weight) in nodes {
+        all += weight * weight;
+        if free {
+            share += weight * weight;
+        }
+    }
+    share > LEAST_SHARE * all
+}

@@ -1,0 +1,239 @@
+//! How the work of a substep is shared out.
+//!
+//! The parts of a membrane are cut into shares of neighbouring places. A share adds up forces on the nodes that its parts had when the membrane was
+//! built, its *window*, in memory of its own; nodes then collect from the windows they are in, in order. So shares can be worked on by any thread, and sums are the same to
+//! the last bit. Places follow the numbers of nodes, so that windows hardly overlap; where they do (a mesh numbered at random), there is one share.
+//!
+//! Tears make parts whose nodes are in no window of theirs. These *strays* are worked out at the end, one by one. Windows depend on how the membrane was built, strays
+//! on what it became: nothing on threads or on the order of tears.
+
+use std::ops::Range;
+use trocar_dynamics::crew::even_share;
+
+/// Nodes of a share, about: what they need is half of a common second-level cache, and their rim is thin.
+const SHARE: usize = 2048;
+
+/// There are never more shares.
+const MOST_SHARES: usize = 64;
+
+/// Windows may take this many times the nodes there are.
+const WIDEST: usize = 2;
+
+/// Parts that are worked out together.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Share {
+    nodes: Range<usize>,
+    edges: Range<usize>,
+    triangles: Range<usize>,
+    bends: Range<usize>,
+}
+
+impl Share {
+    /// All there is, and whatever comes.
+    const ALL: Self = Self {
+        nodes: 0..usize::MAX,
+        edges: 0..usize::MAX,
+        triangles: 0..usize::MAX,
+        bends: 0..usize::MAX,
+    };
+
+    /// The first node of its window.
+    pub(super) fn first(&self) -> usize {
+        self.nodes.start
+    }
+
+    /// Its part of a list over edges.
+    pub(super) fn edges<'a, T>(&self, list: &'a [T]) -> &'a [T] {
+        cut(list, &self.edges)
+    }
+
+    /// Its part of a list over triangles.
+    pub(super) fn triangles<'a, T>(&self, list: &'a [T]) -> &'a [T] {
+        cut(list, &self.triangles)
+    }
+
+    /// Its part of the list of bending springs.
+    pub(super) fn bends<'a, T>(&self, list: &'a [T]) -> &'a [T] {
+        cut(list, &self.bends)
+    }
+}
+
+fn cut<'a, T>(list: &'a [T], range: &Range<usize>) -> &'a [T] {
+    &list[range.start.min(list.len())..range.end.min(list.len())]
+}
+
+/// The nodes that a share writes to.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Window {
+    pub(super) first: u32,
+    pub(super) count: u32,
+}
+
+impl Window {
+    /// Places of nodes counted from the first; none if one of them is outside.
+    #[inline(always)]
+    pub(super) fn locals<const N: usize>(&self, nodes: [u32; N]) -> Option<[usize; N]> {
+        let locals = nodes.map(|n| n.wrapping_sub(self.first));
+        let inside = locals.iter().all(|n| *n < self.count);
+        inside.then(|| locals.map(|n| n as usize))
+    }
+}
+
+/// Parts outside their windows, by place, in order.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Strays {
+    pub(super) springs: Vec<u32>,
+    pub(super) hinges: Vec<u32>,
+    pub(super) triangles: Vec<u32>,
+    pub(super) bends: Vec<u32>,
+}
+
+/// No node.
+pub(super) const NOBODY: u32 = u32::MAX;
+
+/// The nodes of all parts, by place.
+#[derive(Clone, Debug, Default)]
+pub(super) struct PartsOf {
+    pub(super) springs: Vec<[u32; 2]>,
+    pub(super) hinges: Vec<[u32; 4]>,
+    pub(super) triangles: Vec<[u32; 3]>,
+    pub(super) bends: Vec<[u32; 2]>,
+}
+
+/// A kind of part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Spring,
+    Hinge,
+    Triangle,
+    Bend,
+}
+
+/// The shares; see the [module](self).
+#[derive(Clone, Debug)]
+pub(super) struct Division {
+    shares: Vec<Share>,
+    /// Where the lanes of each share end.
+    ends: Vec<usize>,
+    strays: Strays,
+}
+
+impl Default for Division {
+    fn default() -> Self {
+        Self {
+            shares: vec![Share::ALL],
+            ends: vec![0],
+            strays: Strays::default(),
+        }
+    }
+}
+
+impl Division {
+    /// Of a membrane with so many nodes whose parts have these; [`NOBODY`] where there is none.
+    pub(super) fn new(nodes: usize, parts: &PartsOf) -> Self {
+        let mut division = Self::default();
+        let count = nodes.div_ceil(even_share(nodes, SHARE, MOST_SHARES));
+        if count > 1 {
+            let size = |all: usize| all.div_ceil(count).max(1);
+            let edges = size(parts.springs.len().max(parts.hinges.len()));
+            let (triangles, bends) = (size(parts.triangles.len()), size(parts.bends.len()));
+            let share = |k: usize| {
+                let part = |size: usize| k * size..(k + 1) * size;
+                let all = hull(cut(&parts.springs, &part(edges)))
+                    .chain(hull(cut(&parts.hinges, &part(edges))))
+                    .chain(hull(cut(&parts.triangles, &part(triangles))))
+                    .chain(hull(cut(&parts.bends, &part(bends))));
+                let (low, high) = all.fold((usize::MAX, 0), |(low, high), n| {
+                    (low.min(n as usize), high.max(n as usize + 1))
+                });
+                Share {
+                    nodes: low.min(high)..high,
+                    edges: part(edges),
+                    triangles: part(triangles),
+                    bends: part(bends),
+                }
+            };
+            let shares: Vec<Share> = (0..count).map(share).collect();
+            if shares.iter().map(|s| s.nodes.len()).sum::<usize>() <= WIDEST * nodes {
+                division.shares = shares;
+            }
+        }
+        division.size(nodes);
+        division
+    }
+
+    /// Follows the number of nodes.
+    pub(super) fn size(&mut self, nodes: usize) {
+        self.ends.clear();
+        let mut end = 0;
+        for share in &self.shares {
+            end += share.nodes.end.min(nodes) - share.nodes.start.min(nodes);
+            self.ends.push(end);
+        }
+    }
+
+    /// Where the lanes of each share end.
+    pub(super) fn ends(&self) -> &[usize] {
+        &self.ends
+    }
+
+    pub(super) fn share(&self, k: usize) -> &Share {
+        &self.shares[k]
+    }
+
+    pub(super) fn strays(&self) -> &Strays {
+        &self.strays
+    }
+
+    /// What shares give to a stretch of nodes: for each that does, where in the stretch it begins, and its lanes.
+    pub(super) fn given<'a, T>(
+        &'a self,
+        span: Range<usize>,
+        lanes: &'a [T],
+    ) -> impl Iterator<Item = (usize, &'a [T])> {
+        let begins = std::iter::once(&0).chain(&self.ends);
+        let windows = self.shares.iter().zip(begins).zip(&self.ends);
+        windows.filter_map(move |((share, begin), end)| {
+            let first = share.nodes.start;
+            let from = first.max(span.start);
+            let to = (first + (end - begin)).min(span.end);
+            let lanes = lanes.get(begin + from - first..begin + to.max(from) - first)?;
+            (from < to).then_some((from - span.start, lanes))
+        })
+    }
+
+    /// Takes note of the nodes that a part has now; none if it is gone.
+    pub(super) fn place(&mut self, kind: Kind, slot: usize, nodes: Option<&[u32]>) {
+        if self.shares.len() == 1 {
+            return;
+        }
+        let first = &self.shares[0];
+        let (size, strays) = match kind {
+            Kind::Spring => (first.edges.len(), &mut self.strays.springs),
+            Kind::Hinge => (first.edges.len(), &mut self.strays.hinges),
+            Kind::Triangle => (first.triangles.len(), &mut self.strays.triangles),
+            Kind::Bend => (first.bends.len(), &mut self.strays.bends),
+        };
+        let share = self.shares.get(slot / size);
+        let inside = |n: &u32| share.is_some_and(|s| s.nodes.contains(&(*n as usize)));
+        let is_stray = nodes.is_some_and(|nodes| !nodes.iter().all(inside));
+        let slot = slot as u32;
+        match (strays.binary_search(&slot), is_stray) {
+            (Err(at), true) => strays.insert(at, slot),
+            (Ok(at), false) => {
+                strays.remove(at);
+            }
+            _ => {}
+        }
+    }
+
+    /// Forgets all strays: their parts are placed anew.
+    pub(super) fn forget_strays(&mut self) {
+        self.strays = Strays::default();
+    }
+}
+
+fn hull<const N: usize>(parts: &[[u32; N]]) -> impl Iterator<Item = u32> + '_ {
+    let all = parts.iter().flatten().copied();
+    all.filter(|n| *n != NOBODY)
+}

@@ -1,0 +1,118 @@
+//! Bounds from single rows of the matrices: they hold in every configuration.
+
+use super::critical_step;
+use crate::{Global, Hyper, Net, element, global::End};
+use trocar_dynamics::{Integrator, Matter, anchor::Support, integrator::Mode};
+
+/// Stiffness at every node: sums over its elements of their greatest slopes, its shape memory and that of its children.
+pub(super) fn node_stiffness(net: &Net) -> Vec<f64> {
+    let mut sum: Vec<f64> = (0..net.masses().len())
+        .map(|i| match net.memory_base(i) {
+            element::Base::Linear => net.memory(i),
+            element::Base::Quadratic => 2.0 * net.memory(i) * element::LEAST_REACH,
+        })
+        .collect();
+    pass_on_to_fathers(net, &mut sum);
+    for (ends, input, stiffness) in net.slopes() {
+        if input == element::Input::Distance {
+            ends.iter().for_each(|n| sum[*n as usize] += stiffness);
+        }
+    }
+    for bend in net.bends() {
+        let [i, k, j] = bend.nodes.map(|n| net.rest().position[n as usize]);
+        let spacing = k.distance(i).min(k.distance(j));
+        let stiffness = element::bending_stiffness(bend.constant, spacing);
+        bend.nodes
+            .iter()
+            .for_each(|n| sum[*n as usize] += stiffness);
+    }
+    sum
+}
+
+/// Adds the shape memory of nodes, which `sum` has, to that of their fathers: it draws at both.
+pub(super) fn pass_on_to_fathers(net: &Net, sum: &mut [f64]) {
+    for i in 0..sum.len() {
+        if let Some(f) = net.father(i) {
+            // Children come after their fathers: nothing has been passed on to this one yet.
+            sum[f] += sum[i];
+        }
+    }
+}
+
+/// What coupled nets, and elements that lead to other things, add to a node.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Added {
+    /// N/m.
+    pub stiffness: f64,
+    /// Of dampers, N·s/m.
+    pub drag: f64,
+}
+
+/// A bound for every configuration: a row of the stiffness matrix can't sum to more than twice the
+/// springs at its node, nor one of the dampers to more than twice theirs (Gershgorin). `extra` is what is added to a node.
+pub fn safe_step(net: &Net, extra: &dyn Fn(usize) -> Added) -> f64 {
+    let masses = net.masses();
+    let mut damping = masses.damping().to_vec();
+    for (ends, input, damper) in net.slopes() {
+        if input == element::Input::Velocity {
+            ends.iter()
+                .for_each(|n| damping[*n as usize] -= 2.0 * damper);
+        }
+    }
+    let stiffness = node_stiffness(net);
+    let integrator = masses.integrator();
+    (0..masses.len()).fold(f64::INFINITY, |bound, i| {
+        let extra = extra(i);
+        let stiffness = 2.0 * (stiffness[i] + extra.stiffness);
+        let damping = damping[i] - 2.0 * extra.drag;
+        let mass = masses.mass()[i];
+        bound.min(if integrator == Integrator::Mesd {
+            critical_step(mass, damping, stiffness)
+        } else {
+            integrator.critical_step(&Mode {
+                mass,
+                damping: masses.damping()[i],
+                drag: masses.damping()[i] - damping,
+                stiffness,
+            })
+        })
+    })
+}
+
+/// For every node of every net what copies of it and elements to other things add.
+pub(super) fn added(nets: &[&Net], hypers: &[Hyper], globals: &[Global]) -> Vec<Vec<Added>> {
+    let mut added: Vec<Vec<Added>> = nets
+        .iter()
+        .map(|net| vec![Added::default(); net.masses().len()])
+        .collect();
+    for g in globals {
+        for end in &g.ends {
+            let End::On(anchor) = end else { continue };
+            for (matter, at, weight) in Support::of(anchor).parts() {
+                let node = added
+                    .get_mut(matter.index())
+                    .and_then(|net| net.get_mut(at.node as usize));
+                let Some(node) = node else { continue };
+                match g.law.input {
+                    element::Input::Distance => node.stiffness += weight.abs() * g.slope(),
+                    element::Input::Velocity => node.drag += weight.abs() * g.slope(),
+                }
+            }
+        }
+    }
+    // A copy hands on all it feels.
+    for h in hypers {
+        let ((net, node), (from, copy)) = (h.master, h.slave);
+        let slave = nets[from.index()];
+        let own = node_stiffness(slave)[copy as usize];
+        let dampers = slave
+            .slopes()
+            .filter(|(ends, input, _)| *input == element::Input::Velocity && ends.contains(&copy));
+        let drag: f64 = dampers.map(|x| x.2).sum();
+        let more = added[from.index()][copy as usize];
+        let to = &mut added[net.index()][node as usize];
+        to.stiffness += h.factor * (own + more.stiffness);
+        to.drag += h.factor * (drag + more.drag);
+    }
+    added
+}
