@@ -36,7 +36,7 @@ fn flap(more: &str) -> String {
     let mut text = world(0.0) + &sheet("sheet", 0.0, 12, more);
     for z in [0.0, 0.003, 0.006, 0.009, 0.012] {
         text += &format!(
-            "[[command]]\nat = 0\nuntil = 1\nforce = 0.02\non = {{ tissue = \"sheet\", at = [0.024, 0.0, {z}] }}\n\
+            "[[command]]\nat = 0\nuntil = 2\nforce = 0.02\non = {{ tissue = \"sheet\", at = [0.024, 0.0, {z}] }}\n\
              pull = [[0.024, 0.0, {z}], [0.018, 0.01, {z}], [0.006, 0.008, {z}], [0.003, 0.002, {z}], [0.003, -0.004, {z}], [0.003, -0.004, {z}]]\n"
         );
     }
@@ -91,7 +91,7 @@ fn crossings(simulation: &Simulation) -> usize {
 fn a_sheet_that_is_folded_over_stays_on_itself() {
     let mut simulation = built(&flap("contact_thickness = 0.0004"));
     for step in 0..100 {
-        run(&mut simulation, 2);
+        run(&mut simulation, 4);
         assert_eq!(crossings(&simulation), 0, "step {step}");
     }
     let end = &places(&simulation, "sheet")[(ROWS - 1) * COLUMNS..];
@@ -104,7 +104,7 @@ fn a_sheet_that_is_folded_over_stays_on_itself() {
     assert!(far < 0.01 && low > 0.0002, "{far} {low}");
     // Without a thickness it does: what is tested is not given.
     let mut thin = built(&flap(""));
-    run(&mut thin, 200);
+    run(&mut thin, 400);
     let end = &places(&thin, "sheet")[(ROWS - 1) * COLUMNS..];
     assert!(end.iter().all(|p| p.y < -0.003), "{:?}", end[0]);
 }
@@ -133,7 +133,7 @@ fn a_sheet_that_falls_on_another_lies_on_it() {
 fn what_touches_itself_is_the_same_at_any_thread_count_and_after_a_snapshot() {
     let scene = Scene::from_text("test.toml", &flap("contact_thickness = 0.0004")).unwrap();
     let mut one = simulation(&scene, 1);
-    run(&mut one, 160);
+    run(&mut one, 320);
     let bytes = one.snapshot();
     let mut two = simulation(&scene, 2);
     two.restore(&bytes).unwrap();
