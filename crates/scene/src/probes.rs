@@ -16,7 +16,7 @@ use trocar_math::{Bounds, Pose, rotation};
 pub const WATCH: f64 = 1e-3;
 
 /// The same around fine instruments on membranes, in their radii.
-const WATCHED_RADII: f64 = 2.0;
+const WATCHED_RADII: f64 = 4.0;
 
 /// Nothing is looked for farther than this, m, however fast it moves.
 const FARTHEST: f64 = 0.2;

@@ -417,15 +417,15 @@ fn what_can_not_be_a_membrane_is_refused_with_its_place() {
     let built = Scene::from_bundle(&bundle).and_then(|s| Simulation::new(&s, 1).map(|_| ()));
     let error = built.unwrap_err().to_string();
     assert!(error.contains("meet at the edge"), "{error}");
-    // Joints and elements would not follow tears.
+    // Dampers would ask for substeps that nobody knows.
     let joined = sheet(
         "",
-        "[[particle]]\nname = \"bead\"\nmass = 0.01\nposition = [0, 0, 0]\n[[element]]\na = { particle = \"bead\" }\nb = { tissue = \"sheet\", at = [0, 0, 0] }\nanswer = { stiffness = 10 }\n",
+        "[[particle]]\nname = \"bead\"\nmass = 0.01\nposition = [0, 0, 0]\n[[element]]\na = { particle = \"bead\" }\nb = { tissue = \"sheet\", at = [0, 0, 0] }\nanswer = { damping = 10 }\n",
     );
     let built =
         Scene::from_text("test.toml", &joined).and_then(|s| Simulation::new(&s, 1).map(|_| ()));
     let error = built.unwrap_err().to_string();
-    assert!(error.contains("may tear"), "{error}");
+    assert!(error.contains("a damper can't end"), "{error}");
 }
 
 #[test]

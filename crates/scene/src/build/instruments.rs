@@ -7,7 +7,11 @@ use crate::{
     load::{Scene, SceneError, Source},
 };
 use glam::DVec3;
-use trocar_collide::rigid::{Form, Shape};
+use trocar_collide::{
+    Capsule,
+    rigid::{Form, Shape},
+    segment_triangle,
+};
 use trocar_dynamics::{Kinematic, Nodes};
 use trocar_math::{Pose, rotation};
 use trocar_tools::{End, Grasper, Handle, Limits, grasper, trocar};
@@ -22,6 +26,36 @@ const MOST_TURN: f64 = 100.0;
 const AJAR: f64 = 0.7;
 
 impl Model {
+    /// No instrument may start inside a membrane: there would be no way out for it but through it.
+    pub(super) fn check_starts(&self, scene: &Scene) -> Result<(), SceneError> {
+        let instruments = items(scene, |s| &s.file.instrument);
+        for (Item { source, index, .. }, tool) in instruments.zip(&self.tools) {
+            let hulls = tool.grasper.capsules(&tool.grasper.poses(&tool.start));
+            for film in &self.films {
+                let places = &self.start[film.matter.index()].position;
+                let pierced = |triangle: &[u32; 3]| {
+                    let corners = triangle.map(|n| places[n as usize]);
+                    let apart = |c: &Capsule| segment_triangle(c.a, c.b, corners).distance_squared;
+                    hulls.iter().any(|c| apart(c) == 0.0)
+                };
+                let tissue = &self.tissues[film.tissue];
+                if tissue.triangles.iter().any(pierced) {
+                    let check = Checker {
+                        source,
+                        table: "instrument",
+                        index,
+                    };
+                    return Err(check.error(
+                        &["depth".into()],
+                        format!("the instrument starts inside {}", tissue.name),
+                        "Draw it back, or let it come from elsewhere.",
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+
     pub(super) fn add_tools(&mut self, scene: &Scene) -> Result<(), SceneError> {
         for Item {
             source,

@@ -379,6 +379,7 @@ impl Model {
         model.by_name = named.map(|(i, name)| (name.clone(), i)).collect();
         model.add_tissues(scene)?;
         model.add_membranes(scene)?;
+        model.check_starts(scene)?;
         model.add_ties(scene)?;
         model.add_elements(scene)?;
         model.add_joints(scene)?;
