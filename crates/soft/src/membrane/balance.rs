@@ -7,7 +7,7 @@
 //!    inside and c/2 on a rim, and a spring that is split or parted has no more energy than before. (In the source it would be doubled, W41.)
 //! 2. Nodes that came or moved go on to where forces draw them, by steps that can't go too far.
 //! 3. What moves near the edit is slowed against its mean velocity.
-//! 4. What the edit has touched is weakened; the next edit of the same parts makes them whole, if there is energy for it.
+//! 4. What is left is owed, and taken out of the motion of the whole membrane as soon as there is any. (To weaken what was touched instead would turn tears aside.)
 
 use super::forces::{hinge_energy, hinge_forces};
 use super::kernel::{spring, tension, tension_forces};
@@ -18,6 +18,9 @@ use trocar_mesh::sheet::{EdgeId, Event, NodeStep, area};
 
 /// Steps of nodes that came or moved: most edits need one or two.
 const STEPS: usize = 12;
+
+/// How far they go at most, in parts of the size of a triangle: what holds against them, as a tool does, is not seen here.
+const FARTHEST: f64 = 0.03;
 
 /// Strain that is rounding of places. (In the tissue: a thousandth of an atom in a millimetre.)
 const ROUNDING: f64 = 1e-9;
@@ -125,8 +128,10 @@ impl Membrane {
             }
             for (n, force) in &patch.loose {
                 // The energy rises by no more than ½ Σ λ |x|² above what the forces say: half of what they promise is kept.
-                let stiffness = self.stiffness_at(self.sheet.node_at(*n));
-                nodes.position[*n] += *force / stiffness;
+                let node = self.sheet.node_at(*n);
+                let most = FARTHEST / STEPS as f64 * self.area_of(node).sqrt();
+                let way = *force / self.stiffness_at(node);
+                nodes.position[*n] += way.clamp_length_max(most);
             }
             now = self.work_out(patch, nodes);
         }
@@ -134,9 +139,21 @@ impl Membrane {
         if excess <= 0.0 {
             return;
         }
-        let excess = excess - self.slow_down(patch, nodes, excess);
-        if excess > 0.0 && now.elastic > 0.0 {
-            self.weaken(patch, (1.0 - excess / now.elastic).max(0.0));
+        self.debt += excess - slow_down(self, &patch.nodes, nodes, excess);
+    }
+
+    /// Energy that edits have added and nothing has made up for yet, J.
+    pub fn debt(&self) -> f64 {
+        self.debt
+    }
+
+    /// Takes what is owed out of how nodes move against each other, half of it at most.
+    pub(super) fn pay(&mut self, nodes: &mut Nodes) {
+        if self.debt > 0.0 {
+            let all: Vec<usize> = self.sheet.nodes().map(|n| n.slot()).collect();
+            let most = 0.5 * self.kinetic_energy(nodes);
+            let paid = slow_down(self, &all, nodes, self.debt.min(most));
+            self.debt = (self.debt - paid).max(0.0);
         }
     }
 
@@ -180,7 +197,6 @@ impl Membrane {
                     continue;
                 };
                 let corners = self.corners[t];
-                let stiffness = stiffness * self.strength[t];
                 let pulled = tension(flat, corners.map(at), stiffness, poisson);
                 let unseen = 0.5 * stiffness * ROUNDING * ROUNDING;
                 energy.add((flat.area * pulled.energy, flat.area * unseen));
@@ -192,9 +208,8 @@ impl Membrane {
         if let Bending::Springs { stiffness } = self.bending {
             for k in 0..patch.bends.len() {
                 let bend = self.bends.springs[patch.bends[k]];
-                if bend.is_there() && bend.strength > 0.0 {
+                if bend.is_there() {
                     let rest = self.prestress * bend.rest_length;
-                    let stiffness = stiffness * bend.strength;
                     energy.add(of_spring(patch, bend.nodes, rest, stiffness));
                 }
             }
@@ -215,54 +230,31 @@ impl Membrane {
         }
         energy
     }
+}
 
-    /// Takes up to `excess` J out of how nodes of a patch move against each other; how much it was.
-    fn slow_down(&self, patch: &Patch, nodes: &mut Nodes, excess: f64) -> f64 {
-        let free = |n: &&usize| self.live[**n] && !self.fixed[**n];
-        let mass = self.masses.mass();
-        let (sum, momentum) = patch
-            .nodes
-            .iter()
-            .filter(free)
-            .fold((0.0, DVec3::ZERO), |(sum, momentum), n| {
-                (sum + mass[*n], momentum + nodes.velocity[*n] * mass[*n])
-            });
-        let mean = momentum / f64::max(sum, f64::MIN_POSITIVE);
-        let relative: f64 = patch
-            .nodes
-            .iter()
-            .filter(free)
-            .map(|n| 0.5 * mass[*n] * (nodes.velocity[*n] - mean).length_squared())
-            .sum();
-        if relative <= 0.0 {
-            return 0.0;
-        }
-        let taken = relative.min(excess);
-        let left = (1.0 - taken / relative).sqrt();
-        for n in patch.nodes.iter().filter(free) {
-            nodes.velocity[*n] = mean + (nodes.velocity[*n] - mean) * left;
-        }
-        taken
+/// Takes up to `excess` J out of how some nodes move against each other; how much it was.
+fn slow_down(membrane: &Membrane, of: &[usize], nodes: &mut Nodes, excess: f64) -> f64 {
+    let free = |n: &&usize| membrane.live[**n] && !membrane.fixed[**n];
+    let mass = membrane.masses.mass();
+    let (sum, momentum) = of
+        .iter()
+        .filter(free)
+        .fold((0.0, DVec3::ZERO), |(sum, momentum), n| {
+            (sum + mass[*n], momentum + nodes.velocity[*n] * mass[*n])
+        });
+    let mean = momentum / f64::max(sum, f64::MIN_POSITIVE);
+    let relative: f64 = of
+        .iter()
+        .filter(free)
+        .map(|n| 0.5 * mass[*n] * (nodes.velocity[*n] - mean).length_squared())
+        .sum();
+    if relative <= 0.0 {
+        return 0.0;
     }
-
-    /// Leaves all that resists in a patch a part of its strength.
-    fn weaken(&mut self, patch: &Patch, part: f64) {
-        for e in &patch.edges {
-            if let Some(s) = self.springs.get_mut(*e) {
-                s.stiffness *= part;
-                s.full *= part;
-            }
-            if let Some(h) = self.hinges.get_mut(*e) {
-                h.stiffness *= part;
-            }
-        }
-        for t in &patch.triangles {
-            if let Some(strength) = self.strength.get_mut(*t) {
-                *strength *= part;
-            }
-        }
-        for b in &patch.bends {
-            self.bends.springs[*b].strength *= part;
-        }
+    let taken = relative.min(excess);
+    let left = (1.0 - taken / relative).sqrt();
+    for n in of.iter().filter(free) {
+        nodes.velocity[*n] = mean + (nodes.velocity[*n] - mean) * left;
     }
+    taken
 }

@@ -17,8 +17,6 @@ const WIDEST_AT_TEAR: f64 = 1.05 * std::f64::consts::PI;
 pub(super) struct Bend {
     pub(super) nodes: [u32; 2],
     pub(super) rest_length: f64,
-    /// Part of the constant that it has; none where there is no spring.
-    pub(super) strength: f64,
 }
 
 impl Bend {
@@ -68,8 +66,8 @@ impl Bends {
         self.springs.iter().map(|spring| spring.nodes)
     }
 
-    /// Puts the springs into an order and gives each its strength; false if that is not one of the same pairs.
-    pub(super) fn reorder(&mut self, order: &[[u32; 2]], strength: &[f64]) -> bool {
+    /// Puts the springs into an order; false if that is not one of the same pairs.
+    pub(super) fn reorder(&mut self, order: &[[u32; 2]]) -> bool {
         let mut springs = vec![Bend::default(); order.len()];
         let mut used = vec![false; self.springs.len()];
         let mut holes = BTreeSet::new();
@@ -85,7 +83,6 @@ impl Bends {
                 return false;
             }
             *spring = self.springs[*place];
-            spring.strength = strength.get(at).copied().unwrap_or(1.0);
         }
         if springs.len() - holes.len() != self.count() {
             return false;
@@ -207,7 +204,6 @@ impl Bends {
                 let bend = Bend {
                     nodes: pair,
                     rest_length,
-                    strength: 1.0,
                 };
                 let (holes, springs) = (&mut self.holes, &mut self.springs);
                 let entry = self.places.entry(pair).or_insert_with(|| {

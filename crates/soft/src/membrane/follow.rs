@@ -65,7 +65,6 @@ impl Membrane {
         self.springs.resize(edges, Spring::default());
         self.hinges.resize(edges, Hinge::default());
         self.flats.resize(triangles, Flat::default());
-        self.strength.resize(triangles, 1.0);
         self.corners.resize(triangles, NOWHERE);
         self.homing.home.resize(nodes, DVec3::ZERO);
         self.homing.hold.resize(nodes, 0.0);
@@ -83,7 +82,6 @@ impl Membrane {
             .rest_corners(triangle)
             .map(|p| p * self.prestress);
         self.flats[triangle.slot()] = Flat::new(corners);
-        self.strength[triangle.slot()] = 1.0;
         let corners = self.sheet.corners(triangle).map(|n| n.slot() as u32);
         self.corners[triangle.slot()] = corners;
         if let Material::Sheet { .. } = self.material {

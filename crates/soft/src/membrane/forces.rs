@@ -95,9 +95,8 @@ impl Membrane {
             Material::Sheet {
                 stiffness, poisson, ..
             } => {
-                let corners = share.triangles(&self.corners).iter();
-                let all = corners.zip(share.triangles(&self.strength));
-                for (flat, (corners, strength)) in share.triangles(&self.flats).iter().zip(all) {
+                let corners = share.triangles(&self.corners);
+                for (flat, corners) in share.triangles(&self.flats).iter().zip(corners) {
                     if flat.area == 0.0 {
                         continue;
                     }
@@ -105,7 +104,7 @@ impl Membrane {
                         continue;
                     };
                     let places = corners.map(|n| position[n as usize]);
-                    let t = tension(flat, places, stiffness * strength, poisson);
+                    let t = tension(flat, places, stiffness, poisson);
                     if t.principal[0] == 0.0 {
                         continue;
                     }
@@ -123,9 +122,7 @@ impl Membrane {
                     let [p, q, r, s] = four;
                     let lengths = [p.rest_length, q.rest_length, r.rest_length, s.rest_length];
                     let ends = [p.nodes, q.nodes, r.nodes, s.nodes];
-                    let strength = f64x4::new([p.strength, q.strength, r.strength, s.strength]);
-                    let rest = scale * f64x4::new(lengths);
-                    pull_four(&ends, rest, all * strength, window, lanes);
+                    pull_four(&ends, scale * f64x4::new(lengths), all, window, lanes);
                 }
             }
             Bending::Hinges { .. } => {
@@ -169,7 +166,7 @@ impl Membrane {
                     let (flat, corners) = (&self.flats[t], self.corners[t]);
                     let corners = corners.map(|n| n as usize);
                     let places = corners.map(|n| position[n]);
-                    let t = tension(flat, places, stiffness * self.strength[t], poisson);
+                    let t = tension(flat, places, stiffness, poisson);
                     for (n, f) in corners.into_iter().zip(tension_forces(flat, &t)) {
                         force[n] += f;
                     }
@@ -182,7 +179,7 @@ impl Membrane {
                 for b in &strays.bends {
                     let b = &self.bends.springs[*b as usize];
                     let rest = self.prestress * b.rest_length;
-                    pull(b.nodes, rest, stiffness * b.strength, position, force);
+                    pull(b.nodes, rest, stiffness, position, force);
                 }
             }
             Bending::Hinges { .. } => {
@@ -231,11 +228,9 @@ impl Membrane {
                 .flats
                 .iter()
                 .zip(&self.corners)
-                .zip(&self.strength)
-                .filter(|((flat, _), _)| flat.area > 0.0)
-                .map(|((flat, corners), strength)| {
-                    let places = corners.map(at);
-                    flat.area * tension(flat, places, stiffness * strength, poisson).energy
+                .filter(|(flat, _)| flat.area > 0.0)
+                .map(|(flat, corners)| {
+                    flat.area * tension(flat, corners.map(at), stiffness, poisson).energy
                 })
                 .sum(),
         };
@@ -247,7 +242,7 @@ impl Membrane {
                 .iter()
                 .map(|b| {
                     let rest = self.prestress * b.rest_length;
-                    of_spring(b.nodes, rest, stiffness * b.strength)
+                    of_spring(b.nodes, rest, stiffness)
                 })
                 .sum(),
             Bending::Hinges { .. } => self

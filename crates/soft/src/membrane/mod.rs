@@ -110,8 +110,6 @@ pub struct Membrane {
     ground: Pose,
     springs: Vec<Spring>,
     flats: Vec<Flat>,
-    /// Part of its stiffness that every triangle has: edits that would add energy leave some less.
-    strength: Vec<f64>,
     /// Corners of every triangle, by its place; [`NOWHERE`] where there is none.
     corners: Vec<[u32; 3]>,
     hinges: Vec<Hinge>,
@@ -132,6 +130,8 @@ pub struct Membrane {
     /// Triangles within reach of a tip, for the same.
     found: Vec<TriangleId>,
     event: Event,
+    /// Energy that edits have added and that is still to be taken out of the motion, J.
+    debt: f64,
     /// What the last edit changed, for the balance of its energy.
     patch: Patch,
     /// Nodes that an edit may have made stiffer or softer.
@@ -176,7 +176,7 @@ impl Membrane {
             ground: Pose::default(),
             springs: Vec::new(),
             flats: Vec::new(),
-            strength: Vec::new(),
+            debt: 0.0,
             corners: Vec::new(),
             hinges: Vec::new(),
             curved: 0,

@@ -129,7 +129,6 @@ impl Membrane {
                 stiffness, poisson, ..
             } => {
                 let flat = &self.flats[triangle.slot()];
-                let stiffness = stiffness * self.strength[triangle.slot()];
                 let t = tension(flat, corners.map(at), stiffness, poisson);
                 let [x, y] = flat.axes;
                 (0..2).fold(DMat3::ZERO, |sum, k| {
@@ -178,6 +177,7 @@ impl Membrane {
             found = self.worst(nodes, &spared);
         }
         self.spared = spared;
+        self.pay(nodes);
         first.transpose()
     }
 

@@ -22,7 +22,7 @@ use glam::DVec3;
 use serde::{Deserialize, Serialize};
 use trocar_collide::tool::needle::{Reach, Sunk, sunk_among};
 use trocar_collide::{Capsule, closest, segment_triangle, sweep};
-use trocar_dynamics::{Matter, Nodes, Point};
+use trocar_dynamics::{Matter, Nodes};
 use trocar_math::{Four, Pose, four::LANES, rotation};
 use trocar_mesh::sheet::{Event, Followed, Sheet, SheetAnchor};
 use trocar_soft::membrane::Membrane;
@@ -32,9 +32,6 @@ const RAMP: f64 = 0.05;
 
 /// A needle that moves by more than this part of its radius between two looks is swept: less can't take it past a triangle's middle.
 const UNSWEPT: f64 = 0.5;
-
-/// Rounds over what would go past: neighbours share nodes, and one that is stopped leaves the other to go on.
-const BRAKES: usize = 4;
 
 /// When a triangle sticks to the needle (W133–W136).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -290,8 +287,7 @@ impl Needle {
     /// Adds its forces to those of the membrane, for the substep of `h` seconds that ends after a part (0 to 1) of the frame.
     pub fn act(&mut self, membrane: &Membrane, nodes: &mut Nodes, part: f64, h: f64) {
         let before = self.pose;
-        let speed = fastest(nodes);
-        let gone = self.last * speed;
+        let gone = self.last * fastest(nodes);
         if !self.near.still_knows(membrane, gone) {
             self.look_around(membrane, nodes, part);
         }
@@ -306,76 +302,7 @@ impl Needle {
         }
         self.keep_sides(nodes, &needle, moved, swept);
         self.push(membrane, nodes, &before, h);
-        let ahead = self.travel.at((part + h / self.travel.dt.max(h)).min(1.0));
-        if speed * h + self.way(&self.pose, &ahead) > UNSWEPT * needle.radius {
-            self.brake(membrane, nodes, &ahead, h);
-        }
         self.last = h;
-    }
-
-    /// Stops what would go past the axis within the substep, before it does: a sheet that flies onto the needle, or one that the needle flies into. Triangles
-    /// are swept to where they will be, and what would bring one in by more than half a radius is taken away as an impulse at the point that is met.
-    fn brake(&mut self, membrane: &Membrane, nodes: &mut Nodes, ahead: &Pose, h: f64) {
-        let (here, there) = (self.capsule(&self.pose), self.capsule(ahead));
-        let axis = [
-            sweep::Moving::new(here.a, there.a),
-            sweep::Moving::new(here.b, there.b),
-        ];
-        let masses = membrane.masses();
-        let point = |node: u32| Point {
-            node,
-            offset: DVec3::ZERO,
-        };
-        for _ in 0..BRAKES {
-            let mut braked = false;
-            for (candidate, corners) in self.near.candidates.iter().zip(&self.near.corners) {
-                if candidate.held.has_passed() {
-                    continue;
-                }
-                let triangle = corners.map(|n| {
-                    let next = masses.preview(nodes, &point(n), h);
-                    sweep::Moving::new(nodes.position[n as usize], next)
-                });
-                let met = sweep::capsule_triangle(axis, triangle, here.radius, sweep::TOLERANCE);
-                let Some(met) = met.filter(|i| i.certain && i.normal != DVec3::ZERO) else {
-                    continue;
-                };
-                let weighed = |of: fn(&sweep::Moving) -> DVec3| {
-                    let parts = triangle.iter().zip(met.weights);
-                    parts.fold(DVec3::ZERO, |sum, (corner, w)| sum + of(corner) * w)
-                };
-                let along =
-                    |of: fn(&sweep::Moving) -> DVec3| of(&axis[0]).lerp(of(&axis[1]), met.along);
-                let way = weighed(|m| m.way) - along(|m| m.way);
-                let apart = weighed(|m| m.from) - along(|m| m.from) + way * met.time;
-                let deeper = -met.normal.dot(way) * (1.0 - met.time);
-                if deeper <= UNSWEPT * here.radius {
-                    continue;
-                }
-                let room = (UNSWEPT * here.radius - (here.radius - apart.length())).max(0.0);
-                let yields: f64 = corners
-                    .iter()
-                    .zip(met.weights)
-                    .map(|(n, w)| {
-                        let of = masses.response(nodes, &point(*n), &point(*n), h);
-                        w * w * met.normal.dot(of * met.normal)
-                    })
-                    .sum();
-                if deeper <= room || yields <= 0.0 {
-                    continue;
-                }
-                let push = met.normal * ((deeper - room) / (yields * h));
-                for (n, w) in corners.iter().zip(met.weights) {
-                    nodes.force[*n as usize] += push * w;
-                }
-                let arm = weighed(|m| m.from) - self.pose.position;
-                self.reaction.take(arm, push);
-                braked = true;
-            }
-            if !braked {
-                break;
-            }
-        }
     }
 
     /// Finds the triangles that the needle is in, four at a time first.
