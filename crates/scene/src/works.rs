@@ -40,9 +40,9 @@ pub struct Work {
 /// What an instrument does to a membrane.
 pub enum Effect {
     /// It pushes, rubs and holds.
-    Needle(Needle),
+    Needle(Box<Needle>),
     /// They hold.
-    Forceps(Forceps),
+    Forceps(Box<Forceps>),
 }
 
 /// What an instrument remembers of a membrane.
@@ -104,8 +104,8 @@ impl Parts {
 
     fn effect(self) -> Result<Effect, &'static str> {
         Ok(match self {
-            Self::Needle(parts) => Effect::Needle(Needle::new(parts)?),
-            Self::Forceps(parts) => Effect::Forceps(Forceps::new(parts)?),
+            Self::Needle(parts) => Effect::Needle(Box::new(Needle::new(parts)?)),
+            Self::Forceps(parts) => Effect::Forceps(Box::new(Forceps::new(parts)?)),
         })
     }
 }
