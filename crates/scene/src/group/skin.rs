@@ -51,7 +51,10 @@ impl Group {
         }
         // Tissue that is pushed goes as far as what pushes it, and as far as it goes by itself.
         let motion = self.place_tools(stage, 0.0, 1.0);
-        let reach = 2.0 * motion + 2.0 * WATCH;
+        let reach = match self.only_films {
+            true => 2.0 * motion,
+            false => 2.0 * motion + 2.0 * WATCH,
+        };
         self.lead_fixtures(stage, 0.0, 1.0, stage.dt);
         let nodes = &self.nodes;
         let share = |m: MatterId| &nodes[stage.slot[m.index()] as usize];
@@ -63,10 +66,11 @@ impl Group {
             stage.dt,
         );
         for probe in &mut self.probes.list {
-            probe.margin = probe.margin.max(reach);
+            probe.margin = match (self.only_films, &probe.ahead) {
+                (true, Some(ahead)) => probe.margin + ahead.watch,
+                _ => probe.margin.max(reach),
+            };
         }
-        let nodes = &self.nodes;
-        let share = |m: MatterId| &nodes[stage.slot[m.index()] as usize];
         self.moved.clear();
         for skin in &mut self.skins {
             self.moved

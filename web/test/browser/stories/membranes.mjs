@@ -2,6 +2,7 @@
 
 import { keepPicture, must, until } from "../browser.mjs";
 import { Hand } from "../hand.mjs";
+import { settle } from "./exercise.mjs";
 
 /** The forceps have an eighth of the usual shaft: the wheel pushes them by as much less. */
 const FINENESS = 0.12;
@@ -23,6 +24,8 @@ export async function membranes(world, check) {
 
   const runs = await check("a lens capsule lies under forceps and a cystotome", async () => {
     await page.goto(`${url}/lab`);
+    await page.getByRole("button", { name: /^Run/ }).first().waitFor();
+    await settle(page);
     await page.getByRole("button", { name: "Run Capsulorhexis with forceps", exact: true }).click();
     await page.waitForURL("**/lab/*");
     await until(page, () => (window.trocar?.frames ?? 0) > 5 && window.trocar.lastFrame.time > 0.1);
