@@ -110,6 +110,7 @@ fn a_sheet_that_is_folded_over_stays_on_itself() {
 }
 
 #[test]
+#[ignore = "takes minutes: hundreds of contacts between light sheets are solved slowly"]
 fn a_sheet_that_falls_on_another_lies_on_it() {
     let mut simulation = built(&stack("contact_thickness = 0.0004"));
     for step in 0..30 {
