@@ -38,12 +38,12 @@ pub enum Damaged {
 }
 
 impl MembraneRecord {
-    /// The same for a membrane that is now made of something else: what folds have weakened stays weakened by the same part.
+    /// The same for a membrane that is now made of something else: what tears and folds have weakened stays weakened by the same part.
     pub fn retuned(mut self, from: &Material, to: &Material) -> Self {
         if let (Material::Springs { stiffness: was, .. }, Material::Springs { stiffness: is, .. }) =
             (from, to)
         {
-            for stiffness in &mut self.stiffness {
+            for stiffness in self.stiffness.iter_mut().chain(&mut self.full) {
                 let part = *stiffness / was;
                 *stiffness = if part < 1.0 { part * is } else { *is };
             }
