@@ -72,7 +72,7 @@ describe("parseInsight", () => {
   });
 
   it("refuses an unknown state and another magic", () => {
-    expect(() => parseInsight(message(9))).toThrow("state 9");
+    expect(() => parseInsight(message(10))).toThrow("state 10");
     const other = message();
     new DataView(other).setUint32(0, 1, true);
     expect(isInsight(other)).toBe(false);

@@ -7,7 +7,7 @@
 //! h = ( d + √(d² + 4 m k) ) / k
 //! ```
 //!
-//! Other integrators have bounds of their own ([`Integrator::critical_step`]); nets of different ones may hang together, so
+//! Other integrators have bounds of their own ([`trocar_dynamics::Integrator::critical_step`]); nets of different ones may hang together, so
 //! the bound of a group that is not all MESD is found by trying the scheme itself, from the guess that its stiffest mode
 //! gives.
 //!
