@@ -114,6 +114,14 @@ pub struct Group {
     pub halvings: u32,
     /// Points at which bodies struck each other and sprang back in this step.
     pub blows: u32,
+    /// Points that still struck each other when no more passes were made, in the substep with most of them.
+    pub blows_left: u32,
+    /// Greatest overlap of two bodies at the start of a substep, m.
+    pub penetration: f64,
+    /// Greatest slip of a point that friction held at the start of a substep, m/s.
+    pub slip: f64,
+    /// Bodies that went farther in a substep than contacts are looked for, in the one with most of them.
+    pub too_fast: u32,
     /// Joints that were given up in this step, by their index in the model: they contradict each other.
     pub lost: Vec<u32>,
     /// Joints with rows that others already determine, likewise.
@@ -228,6 +236,10 @@ impl Group {
             version: 0,
             halvings: 0,
             blows: 0,
+            blows_left: 0,
+            penetration: 0.0,
+            slip: 0.0,
+            too_fast: 0,
             lost: Vec::new(),
             redundant: Vec::new(),
             collisions: Collisions::new(model).filter(|_| model.bodies.is_some_and(within)),

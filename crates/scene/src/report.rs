@@ -118,6 +118,16 @@ pub struct StepReport {
     pub halvings: u32,
     /// Points at which bodies struck each other and sprang back.
     pub blows: u32,
+    /// Points that still struck each other when a blow had gone through so many bodies that no more passes were made: they were stopped
+    /// instead. 0 if all were answered.
+    pub blows_left: u32,
+    /// Greatest overlap of two rigid bodies at the start of a substep, m, by their shapes and poses.
+    pub penetration: f64,
+    /// Greatest speed across the normal at the start of a substep, m/s, of points between rigid bodies that friction held in the one
+    /// before: what solving has left.
+    pub slip: f64,
+    /// Bodies that went farther in a substep than contacts are looked for (5 m): they may have passed through others.
+    pub too_fast: u32,
     /// Joints that were given up because they contradict each other, by their index in the model.
     pub lost_joints: Vec<u32>,
     /// Joints with rows that others already determine, likewise. Which of several that hold the same thing it is, is chance.

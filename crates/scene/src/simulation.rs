@@ -540,6 +540,10 @@ impl Simulation {
         report.substeps_short = 0;
         report.halvings = 0;
         report.blows = 0;
+        report.blows_left = 0;
+        report.penetration = 0.0;
+        report.slip = 0.0;
+        report.too_fast = 0;
         report.contacts = 0;
         report.lost_joints.clear();
         report.redundant_joints.clear();
@@ -557,6 +561,10 @@ impl Simulation {
             }
             report.halvings += group.halvings;
             report.blows += group.blows;
+            report.blows_left += group.blows_left;
+            report.penetration = report.penetration.max(group.penetration);
+            report.slip = report.slip.max(group.slip);
+            report.too_fast += group.too_fast;
             report.lost_joints.extend_from_slice(&group.lost);
             report.redundant_joints.extend_from_slice(&group.redundant);
         }

@@ -377,11 +377,15 @@ fn aim_in(
         workspace.share(level);
         workspace.renew();
         for _ in 0..LAST_ROUNDS {
-            outcome.error = workspace.round(level, budget.position);
-            if outcome.error <= budget.position {
+            tied = workspace.round(level, budget.position);
+            outcome.iterations += 1;
+            if tied <= budget.position {
                 break;
             }
         }
+        // What contacts lacked they still lack.
+        outcome.error = tied.max(touched).max(pressed);
+        outcome.converged = tied <= budget.position && all_touch && pressed <= budget.press;
         workspace.press.take_shared(&workspace.movers);
     }
     workspace.finish(h, budget.position);
@@ -435,8 +439,8 @@ pub fn correct(
 
 /// Lets bodies that strike each other rebound, at the start of a substep of `h` seconds (B81–B85). Contacts that close
 /// faster than `slow` m/s are blows. Each pass resolves those alone that are blows in it: so a blow travels through a row
-/// of balls, instead of being spread over all of them. What each contact gets is added to its `blow`. Returns the number of
-/// passes.
+/// of balls, instead of being spread over all of them. What each contact gets is added to its `blow`. Nothing goes on for ever: what
+/// is still a blow after as many passes as are worth their time is left to [`aim`], which stops it, and counted.
 pub fn rebound(
     cast: &mut Cast<'_>,
     bonds: &mut Bonds<'_>,
@@ -444,7 +448,7 @@ pub fn rebound(
     (h, slow): (f64, f64),
     budget: &Budget,
     solver: &mut Solver,
-) -> u32 {
+) -> Blows {
     // Blows halve no substep; trees that nothing touches have no part in them.
     let patient = Budget {
         may_fail: true,
@@ -454,10 +458,10 @@ pub fn rebound(
     solver.choose(cast, bonds, touches, &patient);
     let workspace = &mut solver.room;
     workspace.forget();
-    let mut passes = 0;
+    let mut blows = Blows::default();
     let mut some = std::mem::take(&mut workspace.some);
     let mut which = std::mem::take(&mut workspace.which);
-    while passes < MOST_PASSES {
+    loop {
         some.clear();
         which.clear();
         for (i, contact) in (0..).zip(&*touches.bodies) {
@@ -470,19 +474,38 @@ pub fn rebound(
                 which.push(i);
             }
         }
-        if some.is_empty() {
+        // A long row is passed through by a few blows at a time.
+        let most = if some.len() <= FEW {
+            MOST_PASSES_OF_FEW
+        } else {
+            MOST_PASSES
+        };
+        if some.is_empty() || blows.passes >= most {
+            blows.left = some.len() as u32;
             break;
         }
-        passes += 1;
-        let blows = (&mut some[..], Task::Rebound);
-        workspace.correct(cast, bonds, blows, touches.crew, budget);
+        blows.passes += 1;
+        let struck = (&mut some[..], Task::Rebound);
+        let outcome = workspace.correct(cast, bonds, struck, touches.crew, budget);
+        blows.error = blows.error.max(outcome.error);
         for (contact, i) in some.iter().zip(&which) {
             touches.bodies[*i as usize].blow = contact.blow;
         }
     }
     workspace.some = some;
     workspace.which = which;
-    passes
+    blows
+}
+
+/// What came of the blows at the start of a substep.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Blows {
+    /// Passes that were made.
+    pub passes: u32,
+    /// Contacts that still were blows after the last one; 0 if all were answered.
+    pub left: u32,
+    /// Greatest error of velocity that a pass left, m/s or rad/s.
+    pub error: f64,
 }
 
 /// How fast the points of a contact come nearer, m/s.
@@ -504,8 +527,11 @@ fn shock(budget: &Budget) -> u32 {
     }
 }
 
-/// More passes than this through a row of blows, and what is left is treated as resting.
+/// After more passes than this what is left is treated as resting: through a heap, and through a row in which so few points strike at a
+/// time.
 const MOST_PASSES: u32 = 64;
+const MOST_PASSES_OF_FEW: u32 = 1024;
+const FEW: usize = 8;
 
 impl Workspace {
     /// Makes velocities right: of ties, joints and the given contacts; after a substep, when what bonds pulled with along mean arms
@@ -540,11 +566,11 @@ impl Workspace {
         let most = if coupled { budget.iterations } else { sweeps };
         // What strikes is answered by joints in any case.
         let mut bound = !budget.correct && again;
-        let (mut swept, mut pressed) = (false, 0.0);
+        let (mut swept, mut tied, mut pressed) = (false, 0.0, 0.0);
         loop {
             self.share(level);
             if !bound {
-                outcome.error = self.round(level, budget.velocity);
+                tied = self.round(level, budget.velocity);
             }
             if !swept {
                 if coupled && outcome.iterations > sweeps {
@@ -552,7 +578,8 @@ impl Workspace {
                 }
                 pressed = self.sweep_bodies(crew);
             }
-            let (held, still) = (outcome.error <= budget.velocity, pressed <= budget.slip);
+            let (held, still) = (tied <= budget.velocity, pressed <= budget.slip);
+            outcome.error = tied.max(pressed);
             outcome.converged = held && still;
             let enough = outcome.iterations >= budget.iterations;
             let stuck = !coupled && self.is_stuck(budget.velocity);

@@ -524,7 +524,15 @@ impl Movers {
         m
     }
 
-    /// The same, but whoever asks has to read it.
+    /// The mover of a node of a share, or [`NONE`] if it does not take part yet.
+    #[inline]
+    pub fn find(&self, (share, node): (u32, u32)) -> u32 {
+        let of = self.of.get(share as usize);
+        let mover = of.and_then(|of| of.get(node as usize));
+        mover.copied().unwrap_or(NONE)
+    }
+
+    /// The same as [`of`](Self::of), but whoever asks has to read it.
     pub fn enlist(&mut self, cast: &Cast<'_>, matter: MatterId, node: u32) -> u32 {
         let slot = cast.slot[matter.index()] as usize;
         if self.of.len() <= slot {

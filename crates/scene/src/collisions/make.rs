@@ -9,6 +9,9 @@ use trocar_dynamics::{BodyContact, Crew, MatterId, Nodes, solve::growth};
 /// Faster than this, m/s, a point slides.
 const SLIDING: f64 = 5e-4;
 
+/// Friction that is below this part of its limit holds a point.
+const HELD: f64 = 0.99;
+
 /// Greatest speed at which an overlap is undone, m/s.
 const RECOVERY: f64 = 1.0;
 
@@ -56,6 +59,7 @@ impl Collisions {
         let before = |w: &Given| (w.key.0, w.key.1) < (first.0, first.1);
         let mut old = &self.warm[self.warm.partition_point(before)..];
         let mut at = 0;
+        let (mut penetration, mut slip, mut springy) = (0.0_f64, 0.0_f64, false);
         for (manifold, points) in self.chunks[k].contacts.iter() {
             let pair = [manifold.pair.a, manifold.pair.b];
             if !pair.into_iter().any(|c| self.is_awake(model, c)) {
@@ -78,7 +82,18 @@ impl Collisions {
                 old = &old[1..];
                 pass_on(given, self.h, list, keys, points);
             }
+            for (contact, point) in list.iter().zip(points) {
+                penetration = penetration.max(-contact.gap);
+                springy |= contact.restitution > 0.0;
+                let pressed = contact.impulse.dot(contact.normal);
+                let rub = contact.impulse - contact.normal * pressed;
+                let hold = HELD * contact.friction * pressed;
+                if pressed > 0.0 && rub.length_squared() < hold * hold {
+                    slip = slip.max(maker.slip(maker.ends(point)));
+                }
+            }
         }
+        self.found.add(penetration, slip.sqrt(), springy);
     }
 }
 
@@ -111,14 +126,23 @@ impl<'a, 'n> Maker<'a, 'n> {
         }
     }
 
-    /// True if the ends of a point slide on each other.
-    fn slides(&self, ends: [DVec3; 2]) -> bool {
+    /// Where the point is on each body, m.
+    fn ends(&self, point: &Point) -> [DVec3; 2] {
+        let poses = &self.collisions.poses;
+        [
+            poses[self.pair[0]].point(point.a),
+            poses[self.pair[1]].point(point.b),
+        ]
+    }
+
+    /// Square of how fast the ends of a point slide on each other, m²/s².
+    fn slip(&self, ends: [DVec3; 2]) -> f64 {
         let velocity = |k: usize| {
             let (nodes, i) = (self.nodes[k], self.sides[k].at.1 as usize);
             nodes.velocity[i] + nodes.spin[i].cross(ends[k] - nodes.position[i])
         };
         let (u, n) = (velocity(1) - velocity(0), self.normal);
-        (u - n * n.dot(u)).length_squared() > SLIDING * SLIDING
+        (u - n * n.dot(u)).length_squared()
     }
 
     fn contact(&self, point: &Point) -> BodyContact {
@@ -130,7 +154,7 @@ impl<'a, 'n> Maker<'a, 'n> {
         } = self.collisions;
         let (pair, sides) = (self.pair, self.sides);
         let at = [point.a, point.b];
-        let ends = [0, 1].map(|k| poses[pair[k]].point(at[k]));
+        let ends = self.ends(point);
         // Both feel it at one and the same place, or friction would turn them both.
         let middle = 0.5 * (ends[0] + ends[1]);
         let mut contact = BodyContact {
@@ -141,7 +165,7 @@ impl<'a, 'n> Maker<'a, 'n> {
             arms: pair.map(|c| middle - poses[c].position),
             normal: self.normal,
             gap: point.gap,
-            friction: self.friction[usize::from(self.slides(ends))],
+            friction: self.friction[usize::from(self.slip(ends) > SLIDING * SLIDING)],
             restitution: sides[0].restitution * sides[1].restitution,
             recovery: RECOVERY,
             ..BLANK

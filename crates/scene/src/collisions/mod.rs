@@ -1,14 +1,17 @@
 //! Where rigid bodies touch: detection, what contacts remember, and which bodies sleep.
 
 mod make;
+mod miss;
 mod rest;
 
 pub use rest::Rest;
 
 use crate::build::{Model, pose};
 use glam::DVec3;
+use miss::Misses;
 use rest::{Islands, Stir};
 use serde::{Deserialize, Serialize};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use trocar_collide::{
     near::Near,
     rigid::{Contacts, Detector, Pair, Regions, Scratch, Shape, World},
@@ -17,7 +20,7 @@ use trocar_dynamics::{BodyContact, Crew, MatterId, Nodes};
 use trocar_math::{Bounds, Pose, Sets};
 
 /// Contacts this near (m, from each body) are watched: they rest without coming and going.
-const WATCH: f64 = 2.5e-4;
+pub const WATCH: f64 = 2.5e-4;
 
 /// Nothing is looked for farther than this, m, however fast it moves.
 const FARTHEST: f64 = 5.0;
@@ -45,12 +48,25 @@ pub struct Given {
     pub h: f64,
 }
 
+impl Given {
+    fn new(key: Key, contact: &BodyContact, h: f64) -> Self {
+        Self {
+            key,
+            at: contact.seat,
+            impulses: [contact.impulse, contact.relief],
+            h,
+        }
+    }
+}
+
 /// A stretch of pairs and what was found there.
 #[derive(Default)]
 struct Chunk {
     pairs: (usize, usize),
     scratch: Scratch,
     contacts: Contacts,
+    /// Impulses to be kept.
+    kept: Vec<Given>,
 }
 
 /// The contacts of all rigid bodies of a scene.
@@ -94,8 +110,32 @@ pub struct Collisions {
     before: Vec<[DVec3; 2]>,
     /// Memory for [`keep`](Self::keep).
     spare: Vec<Given>,
+    misses: Misses,
+    /// What was found at the start of this substep, and how many bodies are too fast to be looked for as far as they go in it.
+    found: Found,
+    too_fast: u32,
     /// Length of the substep, s.
     h: f64,
+}
+
+/// What detection measures of contacts, gathered by any number of threads: the greatest of each, as the bits of a number that is not
+/// negative, which are in the same order as the numbers.
+#[derive(Default)]
+struct Found {
+    penetration: AtomicU64,
+    slip: AtomicU64,
+    /// True if a point may spring back.
+    springy: AtomicBool,
+}
+
+impl Found {
+    /// Takes in what a thread has measured.
+    fn add(&self, penetration: f64, slip: f64, springy: bool) {
+        self.springy.fetch_or(springy, Ordering::Relaxed);
+        self.penetration
+            .fetch_max(penetration.to_bits(), Ordering::Relaxed);
+        self.slip.fetch_max(slip.to_bits(), Ordering::Relaxed);
+    }
 }
 
 impl Collisions {
@@ -137,8 +177,49 @@ impl Collisions {
             borne: Vec::new(),
             before: Vec::new(),
             spare: Vec::new(),
+            misses: Misses::default(),
+            found: Found::default(),
+            too_fast: 0,
             h: 0.0,
         })
+    }
+
+    /// The greatest overlap of two bodies at the start of this substep, m, as their shapes and poses have it. 0 if none overlap.
+    pub fn penetration(&self) -> f64 {
+        f64::from_bits(self.found.penetration.load(Ordering::Relaxed))
+    }
+
+    /// The greatest speed across the normal at the start of this substep, m/s, of points that friction held in the last one: it is what
+    /// sweeps have left.
+    pub fn slip(&self) -> f64 {
+        f64::from_bits(self.found.slip.load(Ordering::Relaxed))
+    }
+
+    /// True if one of the points of this substep may spring back.
+    pub fn is_springy(&self) -> bool {
+        self.found.springy.load(Ordering::Relaxed)
+    }
+
+    /// Tells the bodies that touch something in this substep and do not sleep, some of them more than once.
+    pub fn see_touching(&self, model: &Model, mut see: impl FnMut(u32)) {
+        for chunk in &self.chunks[..self.used] {
+            for (manifold, points) in chunk.contacts.iter() {
+                let pair = [manifold.pair.a, manifold.pair.b];
+                if points.is_empty() || !pair.into_iter().any(|c| self.is_awake(model, c)) {
+                    continue;
+                }
+                for (matter, node) in pair.map(|c| model.colliders[c as usize].at) {
+                    if matter == self.bodies && !self.rest[node as usize].asleep {
+                        see(node);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Bodies that go farther in this substep than contacts are looked for, 5 m: they may pass through others.
+    pub fn too_fast(&self) -> u32 {
+        self.too_fast
     }
 
     /// Finds the contacts at the start of a substep of `h` seconds, near enough to be reached in it. `share` gives the
@@ -151,6 +232,8 @@ impl Collisions {
         crew: Option<&Crew>,
     ) {
         self.h = h;
+        self.found = Found::default();
+        self.too_fast = 0;
         if !(0..model.colliders.len() as u32).any(|c| self.is_awake(model, c)) {
             // All sleep, and nothing comes to wake them.
             return self.forget();
@@ -216,6 +299,8 @@ impl Collisions {
                 *to = WATCH + reach.min(FARTHEST);
             }
         });
+        let farthest = |margin: &&f64| **margin >= WATCH + FARTHEST;
+        self.too_fast = self.margins.iter().filter(farthest).count() as u32;
         let world = World {
             shapes: &self.shapes,
             poses: &self.poses,
@@ -271,6 +356,7 @@ impl Collisions {
             Some(crew) => crew.each(chunks, narrow),
             None => chunks.iter_mut().for_each(|c| narrow(0, c)),
         }
+        self.leave_out_misses(model, share, h);
     }
 
     /// True if a collider is on a body that does not sleep, or on something that is led.
@@ -295,9 +381,33 @@ impl Collisions {
 
     /// Keeps the impulses found for the next substep, and of what sleeps those it fell asleep with: when it wakes, it bears what it
     /// bore.
-    pub fn keep(&mut self, model: &Model) {
+    pub fn keep(&mut self, model: &Model, crew: Option<&Crew>) {
         let mut kept = std::mem::take(&mut self.spare);
         kept.clear();
+        if !self.rest.iter().any(|rest| rest.asleep) {
+            let (keys, list, ends, h) = (&self.keys, &self.list, &self.ends, self.h);
+            let gather = |k: usize, chunk: &mut Chunk| {
+                chunk.kept.clear();
+                let (from, to) = (if k == 0 { 0 } else { ends[k - 1] }, ends[k]);
+                let found = keys[from..to].iter().zip(&list[from..to]);
+                let pushing = found.filter(|(_, c)| c.impulse != DVec3::ZERO);
+                chunk
+                    .kept
+                    .extend(pushing.map(|(key, c)| Given::new(*key, c, h)));
+            };
+            // Nothing was found if all that could be there sleeps.
+            let used = self.used.min(self.ends.len());
+            let chunks = &mut self.chunks[..used];
+            match crew {
+                Some(crew) => crew.each(chunks, gather),
+                None => (0..).zip(&mut *chunks).for_each(|(k, c)| gather(k, c)),
+            }
+            chunks
+                .iter()
+                .for_each(|chunk| kept.extend_from_slice(&chunk.kept));
+            self.spare = std::mem::replace(&mut self.warm, kept);
+            return;
+        }
         let asleep = |g: &&Given| !g.key.0.iter().any(|c| self.is_awake(model, *c));
         let mut old = self.warm.iter().filter(asleep).peekable();
         let found = self.keys.iter().zip(&self.list);
@@ -305,12 +415,7 @@ impl Collisions {
             while let Some(given) = old.next_if(|g| g.key < *key) {
                 kept.push(*given);
             }
-            kept.push(Given {
-                key: *key,
-                at: c.seat,
-                impulses: [c.impulse, c.relief],
-                h: self.h,
-            });
+            kept.push(Given::new(*key, c, self.h));
         }
         kept.extend(old);
         self.spare = std::mem::replace(&mut self.warm, kept);

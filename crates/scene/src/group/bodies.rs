@@ -1,6 +1,7 @@
 //! Rigid bodies: where they touch and strike each other, and which of them sleep.
 
 use super::{Group, Stage, Sub, led::feel_both};
+use crate::collisions::WATCH;
 use glam::DVec3;
 use trocar_dynamics::{
     BodyContact, Bonds, Cast, Joint, Local, MatterId,
@@ -36,6 +37,9 @@ impl Group {
         let nodes = &self.nodes;
         let share = |m: MatterId| &nodes[stage.slot[m.index()] as usize];
         collisions.detect(stage.model, share, sub.h, stage.crew);
+        self.penetration = self.penetration.max(collisions.penetration());
+        self.slip = self.slip.max(collisions.slip());
+        self.too_fast = self.too_fast.max(collisions.too_fast());
         self.rest_joints();
         let Some(collisions) = &mut self.collisions else {
             return;
@@ -43,22 +47,18 @@ impl Group {
         if let Some(bodies) = stage.model.bodies {
             let touching = &mut self.nodes[stage.slot[bodies.index()] as usize].touching;
             touching.fill(false);
-            for (matter, node) in collisions.list.iter().flat_map(|c| [c.a, c.b]) {
-                if matter == bodies {
-                    touching[node as usize] = true;
-                }
-            }
+            collisions.see_touching(stage.model, |node| touching[node as usize] = true);
         }
-        if collisions.list.iter().any(|c| c.restitution > 0.0) {
+        if collisions.is_springy() {
             let mut cast = Cast {
                 matters: &stage.model.matters,
                 slot: stage.slot,
                 nodes: &mut self.nodes,
             };
-            // The speed that falling through the watched gap would give (B81), or a substep of gravity.
+            // The speed that falling through the watched gap would give (B81), or two substeps of gravity.
             let g = stage.model.gravity.length();
-            let slow = (2.0 * g * 1e-4).sqrt().max(2.0 * g * sub.h);
-            solve::rebound(
+            let slow = (2.0 * g * WATCH).sqrt().max(2.0 * g * sub.h);
+            let blows = solve::rebound(
                 &mut cast,
                 &mut Bonds {
                     ties: &mut self.ties,
@@ -74,6 +74,7 @@ impl Group {
                 &stage.budget,
                 &mut self.solver,
             );
+            self.blows_left = self.blows_left.max(blows.left);
             // Felt at once: if the substep is halved, its halves find no blow any more.
             let struck = |c: &&BodyContact| c.blow != DVec3::ZERO;
             for contact in collisions.list.iter().filter(struck) {

@@ -155,7 +155,7 @@ impl Group {
         );
         worst(&mut self.correct, &outcome);
         if let Some(collisions) = &mut self.collisions {
-            collisions.keep(stage.model);
+            collisions.keep(stage.model, stage.crew);
             if !stage.model.tools.is_empty() {
                 for contact in collisions.list.iter().filter(|c| c.total != DVec3::ZERO) {
                     let (reactions, total) = (&mut self.reactions, contact.total);

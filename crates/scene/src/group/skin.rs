@@ -42,6 +42,10 @@ impl Group {
         self.fallen.clear();
         self.halvings = 0;
         self.blows = 0;
+        self.blows_left = 0;
+        self.penetration = 0.0;
+        self.slip = 0.0;
+        self.too_fast = 0;
         self.lost.clear();
         self.redundant.clear();
         self.clock = Clock::start();

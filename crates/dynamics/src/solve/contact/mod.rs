@@ -10,6 +10,7 @@ mod slab;
 mod spot;
 mod stride;
 mod sweep;
+mod twins;
 
 use super::mover::{Level, Mover, Movers, NONE};
 use crate::{BodyContact, Crew};
@@ -111,6 +112,9 @@ pub struct Press {
     pace: Pace,
     shock: Shock,
     entries: Vec<Entry>,
+    /// Of each contact the shares and nodes of its bodies; nothing if it takes no part. Contacts are large, and whoever has to go through
+    /// all of them alone should not have to look at them.
+    ends: Vec<Option<[(u32, u32); 2]>>,
     /// Of each contact: where its point is, if it has one.
     seats: Vec<Option<Seat>>,
     place: Vec<Place>,

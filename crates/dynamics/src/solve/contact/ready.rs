@@ -3,15 +3,15 @@
 use super::{
     Body, CHUNK, Entry, List, Pace, Place, Press, STILL, Slab, Spot, Step, Task,
     slab::{Course, MOST_SLABS, Round, push_far},
-    spot::Symmetric,
+    spot::{Symmetric, numbers},
     stride::Trail,
+    twins::{Hall, Inertias, Two, answers, both, two},
 };
 use crate::{
-    BodyContact, Cast, Crew,
-    solve::mover::{Level, Movers},
+    BodyContact, Cast, Crew, MatterId,
+    solve::mover::{Level, Mover, Movers, NONE},
 };
 use glam::{DMat3, DVec3};
-use trocar_math::skew;
 
 /// So many points are worth a slab of their own.
 const POINTS_A_SLAB: usize = 192;
@@ -60,21 +60,34 @@ impl Press {
         self.entries.clear();
         self.seats.clear();
         self.slabs.iter_mut().for_each(Slab::clear);
+        self.ends.resize(contacts.len(), None);
+        Crew::spread(crew, &mut self.ends, CHUNK, |first, some| {
+            for (to, contact) in some.iter_mut().zip(&contacts[first..]) {
+                let share = |(matter, node): (MatterId, u32)| (cast.slot[matter.index()], node);
+                let ends = [share(contact.a), share(contact.b)];
+                *to = task.takes(contact).then_some(ends);
+            }
+        });
         // The points of a pair come together: who they are between is asked once.
         let mut last = None;
-        for (i, contact) in contacts.iter().enumerate() {
-            if task.takes(contact) {
-                let ends = [contact.a, contact.b];
-                let pair = match last {
-                    Some((of, pair)) if of == ends => pair,
-                    _ => ends.map(|(m, n)| movers.enlist(cast, m, n)),
-                };
-                last = Some((ends, pair));
-                self.entries.push(Entry {
-                    contact: i as u32,
-                    movers: pair,
-                });
-            }
+        for (i, ends) in self.ends.iter().enumerate() {
+            let Some(ends) = ends else { continue };
+            let pair = match last {
+                Some((of, pair)) if of == ends => pair,
+                _ => {
+                    let mut pair = ends.map(|end| movers.find(end));
+                    if pair.contains(&NONE) {
+                        let (a, b) = (contacts[i].a, contacts[i].b);
+                        pair = [a, b].map(|(m, n)| movers.enlist(cast, m, n));
+                    }
+                    pair
+                }
+            };
+            last = Some((ends, pair));
+            self.entries.push(Entry {
+                contact: i as u32,
+                movers: pair,
+            });
         }
         if self.entries.is_empty() {
             return;
@@ -96,9 +109,12 @@ impl Press {
         let round = Round {
             inside: |slab: &mut Slab| material.fill(slab),
             border: |one: &mut Slab, next: &mut Slab| {
+                let mut hall = Hall::Two(&mut one.bodies, &mut next.bodies);
                 for (spot, k) in one.border.iter().zip(&one.border_of) {
                     let start = material.start(*k, spot);
-                    spot.push_across(&mut one.bodies, &mut next.bodies, start);
+                    if start != DVec3::ZERO {
+                        hall.push(spot, start);
+                    }
                 }
             },
         };
@@ -106,7 +122,8 @@ impl Press {
         for (k, entry) in (0..).zip(&self.entries) {
             if let Some((_, List::Far, _)) = self.seats[entry.contact as usize] {
                 let [a, b] = entry.movers.map(|m| self.place[m as usize]);
-                let spot = material.spot(entry);
+                let spot =
+                    material.spot(&material.meeting(entry), &contacts[entry.contact as usize]);
                 push_far(&mut self.slabs, a, b, &spot, material.start(k, &spot));
                 self.far.push((a, b, spot));
             }
@@ -153,34 +170,18 @@ impl Press {
             let slab = ((2 * before + load) * slabs as u64 / (2 * all).max(1)) as u32;
             let slab = slab.min(slabs as u32 - 1);
             before += load;
-            let mover = &movers[*m];
             let to = &mut self.slabs[slab as usize];
             self.place[*m as usize] = Place {
                 slab,
-                body: to.bodies.len() as u32,
+                body: to.movers.len() as u32,
             };
-            let (velocity, spin) = mover.course(level);
+            to.movers.push(*m);
             if (*m as usize) < self.others {
+                let mover = &movers[*m];
+                let (velocity, spin) = mover.course(level);
                 let (push, turn) = mover.pushed();
                 self.shared.push((*m, velocity - push, spin - turn));
             }
-            let joined = self.joined.get(*m as usize).copied().unwrap_or(false);
-            to.bodies.push(Body {
-                velocity,
-                spin,
-                inverse_mass: mover.answer.x_axis.x,
-                inverse_inertia: mover.inverse_inertia,
-            });
-            to.trails.push(Trail {
-                mass: if joined {
-                    0.0
-                } else {
-                    mover.answer.x_axis.x.recip()
-                },
-                inertia: if joined { DMat3::ZERO } else { mover.inertia },
-                steps: [Step::default(); 2],
-                joined,
-            });
         }
     }
 
@@ -246,26 +247,70 @@ impl Press {
     }
 }
 
-impl Material<'_> {
-    /// Makes the points of a slab, and gives its bodies what those inside it start from.
+/// What the points of a pair have in common.
+struct Meeting<'a> {
+    movers: [u32; 2],
+    /// Their places in their slabs.
+    bodies: [u32; 2],
+    /// How they answer; nothing of what can't be moved.
+    inverse_mass: Two,
+    inverse_inertia: Inertias,
+    /// How they move if nothing can move them.
+    carried: [Option<(DVec3, DVec3)>; 2],
+    joined: bool,
+    /// What the arms of both are reckoned with, if they may differ from those of the contact.
+    ends: Option<([&'a Mover; 2], f64)>,
+}
+
+impl<'a> Material<'a> {
+    /// Makes the bodies and points of a slab, and gives its bodies what those inside it start from.
     fn fill(&self, slab: &mut Slab) {
         let Slab {
             bodies,
+            trails,
+            movers,
             inside,
             border,
             inside_of,
             border_of,
             ..
         } = slab;
+        for m in &*movers {
+            let mover = &self.movers[*m];
+            let (velocity, spin) = mover.course(self.level);
+            let inverse_mass = mover.answer.x_axis.x;
+            bodies.push(Body {
+                velocity,
+                spin,
+                inverse_mass,
+                inverse_inertia: numbers(&mover.inverse_inertia),
+            });
+            let joined = self.joined.get(*m as usize) == Some(&true);
+            let (mass, inertia) = match joined {
+                true => (0.0, DMat3::ZERO),
+                false => (inverse_mass.recip(), mover.inertia),
+            };
+            trails.push(Trail {
+                mass,
+                inertia,
+                steps: [Step::default(); 2],
+                joined,
+            });
+        }
+        let mut hall = Hall::One(bodies);
+        let mut last = None;
         for k in &*inside_of {
-            let spot = self.spot(&self.entries[*k as usize]);
-            spot.push(bodies, self.start(*k, &spot));
+            let spot = self.spot_after(*k, &mut last);
+            let start = self.start(*k, &spot);
+            if start != DVec3::ZERO {
+                hall.push(&spot, start);
+            }
             inside.push(spot);
         }
         for k in &*border_of {
             let entry = &self.entries[*k as usize];
             let [a, b] = entry.movers.map(|m| self.place[m as usize].slab);
-            let spot = self.spot(entry);
+            let spot = self.spot_after(*k, &mut last);
             border.push(if a < b { spot } else { spot.turned() });
         }
         slab.inside_steps.resize(slab.inside.len(), Step::default());
@@ -283,22 +328,60 @@ impl Material<'_> {
         if turned { -start } else { start }
     }
 
-    /// The point of a contact.
-    fn spot(&self, entry: &Entry) -> Spot {
+    /// The point of an entry, after another one that may be of the same pair.
+    fn spot_after(&self, entry: u32, last: &mut Option<Meeting<'a>>) -> Spot {
+        let entry = &self.entries[entry as usize];
         let contact = &self.contacts[entry.contact as usize];
-        let arms = self.arms(entry, contact);
-        let mut answer = DMat3::ZERO;
-        let mut drift = DVec3::ZERO;
-        for (k, m) in entry.movers.iter().enumerate() {
-            let (mover, arm) = (&self.movers[*m], arms[k]);
-            if self.place[*m as usize] == STILL {
-                let (velocity, spin) = mover.course(self.level);
-                let sign = if k == 0 { -1.0 } else { 1.0 };
-                drift += (velocity + spin.cross(arm)) * sign;
+        match last {
+            Some(meeting) if meeting.movers == entry.movers => self.spot(meeting, contact),
+            _ => self.spot(last.insert(self.meeting(entry)), contact),
+        }
+    }
+
+    fn meeting(&self, entry: &Entry) -> Meeting<'a> {
+        let movers = entry.movers.map(|m| &self.movers[m]);
+        let places = entry.movers.map(|m| self.place[m as usize]);
+        let mut moved = [Body::STILL; 2];
+        let mut carried = [None; 2];
+        let ends = moved.iter_mut().zip(&mut carried);
+        for ((body, carried), (mover, place)) in ends.zip(movers.into_iter().zip(places)) {
+            if place == STILL {
+                *carried = Some(mover.course(self.level));
             } else {
-                let cross = skew(arm);
-                answer += DMat3::from_diagonal(DVec3::splat(mover.answer.x_axis.x))
-                    - cross * mover.inverse_inertia * cross;
+                body.inverse_mass = mover.answer.x_axis.x;
+                body.inverse_inertia = numbers(&mover.inverse_inertia);
+            }
+        }
+        let [m, n] = [&moved[0].inverse_inertia, &moved[1].inverse_inertia];
+        let mut inverse_inertia = [Two::ZERO; 6];
+        for (k, to) in inverse_inertia.iter_mut().enumerate() {
+            *to = two(m[k], n[k]);
+        }
+        let free = carried == [None; 2] && self.level == Level::Velocity;
+        let ends = free.then(|| {
+            let [s, t] = [m, n].map(|m| m[0] + m[1] + m[2]);
+            // What does not turn does not mind where it is pushed.
+            (movers, if s + t > 0.0 { t / (s + t) } else { 0.5 })
+        });
+        let joined = |m: &u32| self.joined.get(*m as usize) == Some(&true);
+        Meeting {
+            movers: entry.movers,
+            bodies: places.map(|place| place.body),
+            inverse_mass: two(moved[0].inverse_mass, moved[1].inverse_mass),
+            inverse_inertia,
+            carried,
+            joined: entry.movers.iter().any(joined),
+            ends,
+        }
+    }
+
+    /// The point of a contact.
+    fn spot(&self, meeting: &Meeting<'_>, contact: &BodyContact) -> Spot {
+        let arms = meeting.arms(contact);
+        let mut drift = DVec3::ZERO;
+        for ((carried, arm), sign) in meeting.carried.iter().zip(arms).zip([-1.0, 1.0]) {
+            if let Some((velocity, spin)) = carried {
+                drift += (*velocity + spin.cross(arm)) * sign;
             }
         }
         let target = match self.level {
@@ -310,28 +393,32 @@ impl Material<'_> {
             }
         };
         let target = target.min(contact.recovery.max(contact.rebound));
-        let [a, b] = entry.movers.map(|m| self.place[m as usize].body);
-        let joined = |m: &u32| self.joined.get(*m as usize) == Some(&true);
-        let joined = entry.movers.iter().any(joined);
-        let [impulse, _] = self.task.start(contact, joined);
+        let [a, b] = meeting.bodies;
+        let [impulse, _] = self.task.start(contact, meeting.joined);
         let mut spot = Spot {
             a,
             b,
-            arms,
+            arms: both(arms[0], arms[1]),
             normal: contact.normal,
             goal: contact.normal * target - drift,
             answer: Symmetric::ZERO,
             inverse: Symmetric::ZERO,
             firmness: [0.0; 2],
             softness: 0.0,
-            joined,
+            joined: meeting.joined,
             friction: contact.friction,
             impulse,
         };
-        spot.answers(&answer);
+        spot.answers(&answers(
+            meeting.inverse_mass,
+            &meeting.inverse_inertia,
+            &spot.arms,
+        ));
         spot
     }
+}
 
+impl Meeting<'_> {
     /// From the centre of each body to the point where a contact pushes them, m. After both have moved, that is one and the same
     /// point p, or each impulse would turn the two of them by their distance times itself, and angular momentum would come
     /// from nothing.
@@ -340,24 +427,13 @@ impl Material<'_> {
     /// not its contact. Between the two, p is where a push turns them least away from what it would do at their own ends,
     /// Σ sₖ |p − eₖ|² with sₖ the trace of the inverse inertia, 1/(kg m²): a bullet that glances off a wall is touched at its
     /// side and not beside it.
-    fn arms(&self, entry: &Entry, contact: &BodyContact) -> [DVec3; 2] {
-        let moved = entry
-            .movers
-            .iter()
-            .all(|m| self.place[*m as usize] != STILL);
-        if self.level != Level::Velocity || !moved {
+    fn arms(&self, contact: &BodyContact) -> [DVec3; 2] {
+        let Some(([a, b], share)) = self.ends else {
             return contact.arms;
-        }
-        let [a, b] = entry.movers.map(|m| &self.movers[m]);
+        };
         let across = contact.normal * (0.5 * contact.gap);
         let from = a.position + contact.arms[0] - across;
         let to = b.position + contact.arms[1] + across;
-        let [s, t] = [a, b].map(|mover| {
-            let inverse = &mover.inverse_inertia;
-            inverse.x_axis.x + inverse.y_axis.y + inverse.z_axis.z
-        });
-        // What does not turn does not mind where it is pushed.
-        let share = if s + t > 0.0 { t / (s + t) } else { 0.5 };
         let point = from + (to - from) * share;
         [point - a.position, point - b.position]
     }

@@ -5,11 +5,10 @@ use super::{
     slab::MOST_SLABS,
     spot::{Body, Spot, motion},
     stride::Pace,
-    sweep::each,
+    twins::{Hall, Two, answers, two},
 };
 use crate::solve::mover::NONE;
-use glam::{DMat3, DVec3};
-use trocar_math::skew;
+use glam::DVec3;
 
 /// Sweeps over each level when what is below is carried.
 const CARRYING: u32 = 6;
@@ -32,6 +31,10 @@ pub struct Shock {
     levels: Vec<u32>,
     lifts: Vec<Lift>,
     raised: Vec<Spot>,
+    /// Bodies in the order in which their levels are found; and of each body where those begin that push it.
+    queue: Vec<u32>,
+    firsts: Vec<u32>,
+    nexts: Vec<u32>,
 }
 
 impl Shock {
@@ -80,18 +83,54 @@ impl Shock {
             NONE => 0,
             body => levels[body as usize],
         };
-        for level in 0..NONE {
-            let mut found = false;
-            for lift in self.lifts.iter().filter(|l| l.pushes) {
-                for (below, above) in [(lift.a, lift.b), (lift.b, lift.a)] {
-                    if of(&self.levels, below) == level && of(&self.levels, above) == NONE {
-                        self.levels[above as usize] = level + 1;
-                        found = true;
-                    }
+        // Breadth first. Of each body the points that push it, one list after the other; those that push against what is fixed are
+        // where it begins.
+        self.firsts.clear();
+        self.firsts.resize(self.bodies.len() + 1, 0);
+        self.queue.clear();
+        let pushing = || self.lifts.iter().filter(|l| l.pushes);
+        for lift in pushing() {
+            for (body, other) in [(lift.a, lift.b), (lift.b, lift.a)] {
+                if body == NONE {
+                    continue;
+                }
+                self.firsts[body as usize + 1] += 1;
+                if other == NONE && self.levels[body as usize] == NONE {
+                    self.levels[body as usize] = 1;
+                    self.queue.push(body);
                 }
             }
-            if !found {
-                break;
+        }
+        for k in 1..self.firsts.len() {
+            self.firsts[k] += self.firsts[k - 1];
+        }
+        self.nexts.clear();
+        self.nexts
+            .resize(self.firsts.last().map_or(0, |n| *n as usize), NONE);
+        // Filled from the back, so that the lists begin in the end where the counts say.
+        for lift in pushing() {
+            for (body, other) in [(lift.a, lift.b), (lift.b, lift.a)] {
+                if body != NONE {
+                    let end = &mut self.firsts[body as usize + 1];
+                    *end -= 1;
+                    self.nexts[*end as usize] = other;
+                }
+            }
+        }
+        let mut done = 0;
+        while let Some(below) = self.queue.get(done).copied() {
+            done += 1;
+            let level = self.levels[below as usize] + 1;
+            let first = self.firsts[below as usize + 1] as usize;
+            let last = match self.firsts.get(below as usize + 2) {
+                Some(next) => *next as usize,
+                None => self.nexts.len(),
+            };
+            for above in &self.nexts[first..last] {
+                if *above != NONE && self.levels[*above as usize] == NONE {
+                    self.levels[*above as usize] = level;
+                    self.queue.push(*above);
+                }
             }
         }
         for lift in &mut self.lifts {
@@ -107,25 +146,28 @@ impl Shock {
             b: lift.b,
             ..*spot
         };
-        let mut answer = DMat3::ZERO;
-        for (body, arm, sign) in [
-            (&mut frozen.a, spot.arms[0], 1.0),
-            (&mut frozen.b, spot.arms[1], -1.0),
-        ] {
+        let mut moved = [Body::STILL; 2];
+        let ends = [(&mut frozen.a, 1.0), (&mut frozen.b, -1.0)];
+        for (k, (body, sign)) in ends.into_iter().enumerate() {
             if *body == NONE {
                 continue;
             }
             let it = &self.bodies[*body as usize];
             if self.levels[*body as usize] < lift.level {
-                frozen.goal += motion(it, arm) * sign;
+                frozen.goal += motion(it, spot.arm(k)) * sign;
                 *body = NONE;
             } else {
-                let cross = skew(arm);
-                answer += DMat3::from_diagonal(DVec3::splat(it.inverse_mass))
-                    - cross * it.inverse_inertia * cross;
+                moved[k] = *it;
             }
         }
-        frozen.answers(&answer);
+        let [a, b] = moved;
+        let (m, n) = (a.inverse_inertia, b.inverse_inertia);
+        let mut inverse_inertia = [Two::ZERO; 6];
+        for (k, to) in inverse_inertia.iter_mut().enumerate() {
+            *to = two(m[k], n[k]);
+        }
+        let inverse_mass = two(a.inverse_mass, b.inverse_mass);
+        frozen.answers(&answers(inverse_mass, &inverse_inertia, &spot.arms));
         frozen
     }
 }
@@ -154,9 +196,7 @@ impl Press {
                 shock.raised.push(spot);
             }
             for pass in 0..CARRYING {
-                each(&mut shock.raised, pass % 2 == 0, |spot| {
-                    spot.solve(&mut shock.bodies);
-                });
+                Hall::One(&mut shock.bodies).make_right(&mut shock.raised, pass % 2 == 0);
             }
             for (k, spot) in (from..to).zip(&shock.raised) {
                 self.spot_mut(shock.lifts[k].at).impulse = spot.impulse;

@@ -16,6 +16,8 @@ pub const MOST_SLABS: usize = 8;
 pub struct Slab {
     pub bodies: Vec<Body>,
     pub trails: Vec<Trail>,
+    /// Which movers its bodies are.
+    pub movers: Vec<u32>,
     pub inside: Vec<Spot>,
     pub border: Vec<Spot>,
     pub inside_steps: Vec<Step>,
@@ -53,6 +55,7 @@ impl Slab {
     pub fn clear(&mut self) {
         self.bodies.clear();
         self.trails.clear();
+        self.movers.clear();
         self.inside.clear();
         self.border.clear();
         self.inside_steps.clear();
@@ -61,18 +64,23 @@ impl Slab {
         self.border_of.clear();
     }
 
-    /// Does what is to be done before the next two sweeps.
+    /// Does with its points, too, what is to be done before the next two sweeps.
     pub fn go_on(&mut self, next: Next) {
+        self.go_on_bodies(next);
+        let inside = self.inside.iter_mut().zip(&mut self.inside_steps);
+        let border = self.border.iter_mut().zip(&mut self.border_steps);
+        for (spot, step) in inside.chain(border).filter(|(spot, _)| !spot.joined) {
+            step.go_on(&mut spot.impulse, next);
+        }
+    }
+
+    /// Does with its bodies what is to be done before the next two sweeps. Points do it when they are swept next.
+    pub fn go_on_bodies(&mut self, next: Next) {
         self.tally.gain = 0.0;
         let alone = self.bodies.iter_mut().zip(&mut self.trails);
         for (body, trail) in alone.filter(|(_, trail)| !trail.joined) {
             trail.steps[0].go_on(&mut body.velocity, next);
             trail.steps[1].go_on(&mut body.spin, next);
-        }
-        let inside = self.inside.iter_mut().zip(&mut self.inside_steps);
-        let border = self.border.iter_mut().zip(&mut self.border_steps);
-        for (spot, step) in inside.chain(border).filter(|(spot, _)| !spot.joined) {
-            step.go_on(&mut spot.impulse, next);
         }
     }
 }
@@ -173,7 +181,7 @@ fn halves(slabs: &mut [Slab]) -> (&mut [Slab], &mut [Slab]) {
 
 /// Gives an impulse to the bodies of a point that can be moved, wherever they are.
 pub fn push_far(slabs: &mut [Slab], a: Place, b: Place, spot: &Spot, impulse: DVec3) {
-    for (place, arm, impulse) in [(a, spot.arms[0], -impulse), (b, spot.arms[1], impulse)] {
+    for (place, arm, impulse) in [(a, spot.arm(0), -impulse), (b, spot.arm(1), impulse)] {
         if place != STILL {
             let body = &mut slabs[place.slab as usize].bodies[place.body as usize];
             push(body, arm, impulse);

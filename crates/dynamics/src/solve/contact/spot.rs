@@ -1,6 +1,6 @@
 //! One point of contact: how it answers, and what makes it right.
 
-use crate::solve::mover::NONE;
+use super::twins::{Both, both, one_of};
 use glam::{DMat3, DVec3};
 
 /// A body as the sweeps see it: how it moves, and how it answers.
@@ -9,41 +9,80 @@ pub struct Body {
     pub velocity: DVec3,
     pub spin: DVec3,
     pub inverse_mass: f64,
-    pub inverse_inertia: DMat3,
+    /// xx, yy, zz, yz, zx, xy.
+    pub inverse_inertia: [f64; 6],
+}
+
+impl Body {
+    /// What can't be moved.
+    pub const STILL: Self = Self {
+        velocity: DVec3::ZERO,
+        spin: DVec3::ZERO,
+        inverse_mass: 0.0,
+        inverse_inertia: [0.0; 6],
+    };
+}
+
+/// The numbers of a symmetric matrix: xx, yy, zz, yz, zx, xy.
+#[inline(always)]
+pub fn numbers(m: &DMat3) -> [f64; 6] {
+    [
+        m.x_axis.x, m.y_axis.y, m.z_axis.z, m.y_axis.z, m.z_axis.x, m.x_axis.y,
+    ]
 }
 
 /// A symmetric matrix in few bytes. Sweeps read far more than they reckon, and how far a sweep goes need not be known to the
 /// last digit: where it ends is where the velocities are right, and these are.
 #[derive(Clone, Copy, Debug)]
 pub struct Symmetric {
-    diagonal: [f32; 3],
-    /// yz, zx, xy.
-    rest: [f32; 3],
+    xx: f32,
+    yy: f32,
+    zz: f32,
+    yz: f32,
+    zx: f32,
+    xy: f32,
 }
 
 impl Symmetric {
-    pub const ZERO: Self = Self {
-        diagonal: [0.0; 3],
-        rest: [0.0; 3],
-    };
+    pub const ZERO: Self = Self::new(&[0.0; 6]);
 
-    pub fn new(m: &DMat3) -> Self {
+    pub const fn new(m: &[f64; 6]) -> Self {
         Self {
-            diagonal: [m.x_axis.x as f32, m.y_axis.y as f32, m.z_axis.z as f32],
-            rest: [m.y_axis.z as f32, m.z_axis.x as f32, m.x_axis.y as f32],
+            xx: m[0] as f32,
+            yy: m[1] as f32,
+            zz: m[2] as f32,
+            yz: m[3] as f32,
+            zx: m[4] as f32,
+            xy: m[5] as f32,
         }
     }
 
+    /// It times v, and w added.
     #[inline(always)]
-    pub fn times(&self, v: DVec3) -> DVec3 {
-        let [xx, yy, zz] = self.diagonal.map(f64::from);
-        let [yz, zx, xy] = self.rest.map(f64::from);
+    pub fn times_and(&self, v: DVec3, w: DVec3) -> DVec3 {
+        let (xx, yy, zz) = (f64::from(self.xx), f64::from(self.yy), f64::from(self.zz));
+        let (yz, zx, xy) = (f64::from(self.yz), f64::from(self.zx), f64::from(self.xy));
         DVec3::new(
-            xx * v.x + xy * v.y + zx * v.z,
-            xy * v.x + yy * v.y + yz * v.z,
-            zx * v.x + yz * v.y + zz * v.z,
+            xx.mul_add(v.x, xy.mul_add(v.y, zx.mul_add(v.z, w.x))),
+            xy.mul_add(v.x, yy.mul_add(v.y, yz.mul_add(v.z, w.y))),
+            zx.mul_add(v.x, yz.mul_add(v.y, zz.mul_add(v.z, w.z))),
         )
     }
+}
+
+#[inline(always)]
+fn dot(a: DVec3, b: DVec3) -> f64 {
+    a.x.mul_add(b.x, a.y.mul_add(b.y, a.z * b.z))
+}
+
+/// a + n s.
+#[inline(always)]
+fn along(a: DVec3, n: DVec3, s: f64) -> DVec3 {
+    DVec3::new(
+        n.x.mul_add(s, a.x),
+        n.y.mul_add(s, a.y),
+        n.z.mul_add(s, a.z),
+    )
 }
 
 /// A point of contact made ready.
@@ -51,7 +90,8 @@ impl Symmetric {
 pub struct Spot {
     pub a: u32,
     pub b: u32,
-    pub arms: [DVec3; 2],
+    /// From the centre of each body to the point, m.
+    pub arms: Both,
     pub normal: DVec3,
     /// How b should move against a at the point, as far as that is up to what can be moved, if the point sticks.
     pub goal: DVec3,
@@ -74,27 +114,54 @@ pub fn motion(body: &Body, arm: DVec3) -> DVec3 {
     body.velocity + body.spin.cross(arm)
 }
 
-#[inline(always)]
 pub fn push(body: &mut Body, arm: DVec3, impulse: DVec3) {
+    let [xx, yy, zz, yz, zx, xy] = body.inverse_inertia;
+    let m = arm.cross(impulse);
     body.velocity += impulse * body.inverse_mass;
-    body.spin += body.inverse_inertia * arm.cross(impulse);
+    body.spin += DVec3::new(
+        xx * m.x + xy * m.y + zx * m.z,
+        xy * m.x + yy * m.y + yz * m.z,
+        zx * m.x + yz * m.y + zz * m.z,
+    );
 }
 
 impl Spot {
-    /// Takes over how it answers. Where that has no inverse nothing can be made right, and the point does nothing.
-    pub fn answers(&mut self, answer: &DMat3) {
-        let inverse = answer.inverse();
+    /// From the centre of the first (0) or second (1) body to the point, m.
+    pub fn arm(&self, which: usize) -> DVec3 {
+        one_of(&self.arms, which)
+    }
+
+    /// Takes over how it answers: xx, yy, zz, yz, zx, xy. Where that has no inverse nothing can be made right, and the point does nothing.
+    pub fn answers(&mut self, answer: &[f64; 6]) {
+        let [xx, yy, zz, yz, zx, xy] = *answer;
+        let cofactors = [
+            yy * zz - yz * yz,
+            zz * xx - zx * zx,
+            xx * yy - xy * xy,
+            zx * xy - xx * yz,
+            xy * yz - yy * zx,
+            yz * zx - zz * xy,
+        ];
+        let determinant = xx * cofactors[0] + xy * cofactors[5] + zx * cofactors[4];
+        let inverse = determinant.recip();
         if !inverse.is_finite() {
             return;
         }
         let n = self.normal;
-        let along = n.dot(*answer * n);
+        // nᵀ M n.
+        let within = |m: &[f64; 6]| {
+            let [xx, yy, zz, yz, zx, xy] = *m;
+            n.x * (xx * n.x + 2.0 * (xy * n.y + zx * n.z))
+                + n.y * (yy * n.y + 2.0 * yz * n.z)
+                + zz * n.z * n.z
+        };
+        let along = within(answer);
         // Sum and product of the two answers across the normal give the greater one.
-        let sum = answer.x_axis.x + answer.y_axis.y + answer.z_axis.z - along;
-        let product = answer.determinant() * n.dot(inverse * n);
+        let sum = xx + yy + zz - along;
+        let product = within(&cofactors);
         let most = 0.5 * (sum + (sum * sum - 4.0 * product).max(0.0).sqrt());
         self.answer = Symmetric::new(answer);
-        self.inverse = Symmetric::new(&inverse);
+        self.inverse = Symmetric::new(&cofactors.map(|c| c * inverse));
         self.firmness = [(1.0 / along) as f32, (1.0 / most) as f32];
         self.softness = along.max(most) as f32;
     }
@@ -104,60 +171,12 @@ impl Spot {
         Self {
             a: self.b,
             b: self.a,
-            arms: [self.arms[1], self.arms[0]],
+            arms: both(self.arm(1), self.arm(0)),
             normal: -self.normal,
             goal: -self.goal,
             impulse: -self.impulse,
             ..self
         }
-    }
-
-    #[inline(always)]
-    pub fn push(&self, bodies: &mut [Body], impulse: DVec3) {
-        if self.a != NONE {
-            push(&mut bodies[self.a as usize], self.arms[0], -impulse);
-        }
-        if self.b != NONE {
-            push(&mut bodies[self.b as usize], self.arms[1], impulse);
-        }
-    }
-
-    #[inline(always)]
-    pub fn push_across(&self, ours: &mut [Body], theirs: &mut [Body], impulse: DVec3) {
-        push(&mut ours[self.a as usize], self.arms[0], -impulse);
-        push(&mut theirs[self.b as usize], self.arms[1], impulse);
-    }
-
-    /// Makes this point right; returns the square of how wrong it was, m²/s², and what that does towards its goal, J.
-    #[inline]
-    pub fn solve(&mut self, bodies: &mut [Body]) -> (f64, f64) {
-        let mut u = DVec3::ZERO;
-        if self.b != NONE {
-            u += motion(&bodies[self.b as usize], self.arms[1]);
-        }
-        if self.a != NONE {
-            u -= motion(&bodies[self.a as usize], self.arms[0]);
-        }
-        if self.is_idle(u) {
-            return (0.0, 0.0);
-        }
-        let (change, wrong) = self.impulse_for(u);
-        self.impulse += change;
-        self.push(bodies, change);
-        (wrong, self.goal.dot(change))
-    }
-
-    #[inline]
-    pub fn solve_across(&mut self, ours: &mut [Body], theirs: &mut [Body]) -> (f64, f64) {
-        let u = motion(&theirs[self.b as usize], self.arms[1])
-            - motion(&ours[self.a as usize], self.arms[0]);
-        if self.is_idle(u) {
-            return (0.0, 0.0);
-        }
-        let (change, wrong) = self.impulse_for(u);
-        self.impulse += change;
-        self.push_across(ours, theirs, change);
-        (wrong, self.goal.dot(change))
     }
 
     /// True if nothing is to be done: it does not push, and moves apart fast enough.
@@ -177,22 +196,33 @@ impl Spot {
     pub fn impulse_for(&self, u: DVec3) -> (DVec3, f64) {
         let n = self.normal;
         let lack = self.goal - u;
-        let wanted = self.impulse + self.inverse.times(lack);
-        let along = n.dot(wanted);
-        let across = wanted - n * along;
-        let hold = self.friction * along;
-        let new = if along > 0.0 && across.length_squared() <= hold * hold {
+        let wanted = self.inverse.times_and(lack, self.impulse);
+        let pressed = dot(n, wanted);
+        let across = along(wanted, n, -pressed);
+        let hold = self.friction * pressed;
+        let new = if pressed > 0.0 && dot(across, across) <= hold * hold {
             wanted
         } else {
-            let before = n.dot(self.impulse);
-            let pressed = (before + n.dot(lack) * f64::from(self.firmness[0])).max(0.0);
-            let lack = lack - self.answer.times(n * (pressed - before));
-            let rub =
-                self.impulse - n * before + (lack - n * n.dot(lack)) * f64::from(self.firmness[1]);
-            n * pressed + rub.clamp_length_max(self.friction * pressed)
+            let before = dot(n, self.impulse);
+            let firmness = f64::from(self.firmness[0]);
+            let pressed = dot(n, lack).mul_add(firmness, before).max(0.0);
+            let lack = self.answer.times_and(n * (before - pressed), lack);
+            let slip = along(lack, n, -dot(n, lack));
+            let rub = along(
+                along(self.impulse, n, -before),
+                slip,
+                f64::from(self.firmness[1]),
+            );
+            let (most, length) = (self.friction * pressed, dot(rub, rub));
+            let part = if length > most * most {
+                most / length.sqrt()
+            } else {
+                1.0
+            };
+            along(rub * part, n, pressed)
         };
         let change = new - self.impulse;
         let softness = f64::from(self.softness);
-        (change, change.length_squared() * (softness * softness))
+        (change, dot(change, change) * (softness * softness))
     }
 }

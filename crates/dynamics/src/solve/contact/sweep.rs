@@ -1,10 +1,11 @@
 //! Sweeps over all points.
 
 use super::{
-    Press, Slab, Spot,
+    Press, Slab,
     slab::{Course, Round, Tally, push_far},
     spot::motion,
     stride::{Next, Pace, Sums},
+    twins::Hall,
 };
 use crate::Crew;
 
@@ -36,42 +37,24 @@ impl Press {
             // First what was last on the way there: bodies are then left by their own slabs.
             self.sweep_far();
         }
+        let stride = (forwards && !left).then_some(next);
         let slabs = &mut self.slabs[..self.active];
         let crew = crew.filter(|_| slabs.len() > 1);
         let inside = |slab: &mut Slab| {
-            if forwards && !left {
-                slab.go_on(next);
+            if let Some(next) = stride {
+                slab.go_on_bodies(next);
             }
-            let Slab {
-                bodies,
-                inside,
-                tally,
-                ..
-            } = slab;
-            each(inside, forwards, |spot| {
-                if spot.joined || !left {
-                    let done = spot.solve(bodies);
-                    tally.add(spot, done);
-                }
-            });
+            let spots = (&mut slab.inside[..], &mut slab.inside_steps[..]);
+            Hall::One(&mut slab.bodies).sweep(spots, forwards, (stride, left), &mut slab.tally);
             if !forwards {
                 // Whoever had it in hand knows it best: what comes after it is the next two sweeps.
                 slab.sums = Sums::of(slab);
             }
         };
         let border = |one: &mut Slab, next: &mut Slab| {
-            let Slab {
-                bodies,
-                border,
-                tally,
-                ..
-            } = one;
-            each(border, forwards, |spot| {
-                if spot.joined || !left {
-                    let done = spot.solve_across(bodies, &mut next.bodies);
-                    tally.add(spot, done);
-                }
-            });
+            let spots = (&mut one.border[..], &mut one.border_steps[..]);
+            let mut hall = Hall::Two(&mut one.bodies, &mut next.bodies);
+            hall.sweep(spots, forwards, (stride, left), &mut one.tally);
         };
         slabs.iter_mut().for_each(|slab| slab.tally.worst = 0.0);
         let course = if forwards {
@@ -109,10 +92,10 @@ impl Press {
             }
             let u = motion(
                 &self.slabs[b.slab as usize].bodies[b.body as usize],
-                spot.arms[1],
+                spot.arm(1),
             ) - motion(
                 &self.slabs[a.slab as usize].bodies[a.body as usize],
-                spot.arms[0],
+                spot.arm(0),
             );
             if spot.is_idle(u) {
                 continue;
@@ -124,15 +107,5 @@ impl Press {
             self.far[k].2 = spot;
         }
         self.far_tally = tally;
-    }
-}
-
-/// Calls `work` with every spot, first to last or last to first.
-#[inline]
-pub fn each(spots: &mut [Spot], forwards: bool, mut work: impl FnMut(&mut Spot)) {
-    if forwards {
-        spots.iter_mut().for_each(&mut work);
-    } else {
-        spots.iter_mut().rev().for_each(&mut work);
     }
 }

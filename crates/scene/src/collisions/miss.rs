@@ -1,0 +1,102 @@
+//! Fast things that pass others by.
+
+use super::{Collisions, WATCH};
+use crate::build::Model;
+use glam::DVec3;
+use trocar_collide::rigid::{Manifold, Motion, time_of_impact};
+use trocar_dynamics::{MatterId, Nodes};
+use trocar_math::{Pose, rotation};
+
+/// Whoever goes farther in a substep than this part of what it is thick is looked at: it could pass an edge beside which it began.
+const SWEPT: f64 = 0.5;
+
+/// Who turns farther than this in a substep, rad, has no way that could be followed.
+const MOST_TURN: f64 = 3.0;
+
+impl Collisions {
+    /// Leaves out the contacts of fast bodies with what they miss in this substep of `h` seconds. Contacts are found as far ahead as a
+    /// body goes, and hold it back from the plane between the points that are nearest at the start; who flies past an edge would be stopped
+    /// there by nothing.
+    ///
+    /// Only who meets nothing at all flies on like that. What strikes something is turned aside, and nobody knows yet where to: all
+    /// its contacts stay.
+    pub(super) fn leave_out_misses<'n>(
+        &mut self,
+        model: &Model,
+        share: &impl Fn(MatterId) -> &'n Nodes,
+        h: f64,
+    ) {
+        let fall = model.gravity * h;
+        let mut misses = std::mem::take(&mut self.misses);
+        misses.fast.clear();
+        let colliders = model.colliders.iter().enumerate();
+        misses.fast.extend(colliders.map(|(c, collider)| {
+            let (matter, i) = (collider.at.0, collider.at.1 as usize);
+            let moves = matter == self.bodies && !self.rest[i].asleep;
+            moves && {
+                let way = (share(matter).velocity[i] + fall).length() * h;
+                let thick = self.bounds[c].size().min_element() - 2.0 * self.margins[c];
+                way > SWEPT * thick
+            }
+        }));
+        if !misses.fast.contains(&true) {
+            self.misses = misses;
+            return;
+        }
+        let motion = |c: usize| {
+            let (matter, i) = (model.colliders[c].at.0, model.colliders[c].at.1 as usize);
+            let (nodes, start) = (share(matter), self.poses[c]);
+            let falls = matter == self.bodies && !self.rest[i].asleep;
+            let velocity = nodes.velocity[i] + if falls { fall } else { DVec3::ZERO };
+            let turn = nodes.spin[i] * h;
+            let end = Pose::new(
+                start.position + velocity * h,
+                rotation::from_scaled_axis(turn) * start.rotation,
+            );
+            (turn.length() < MOST_TURN).then_some(Motion { start, end })
+        };
+        let is_miss = |manifold: &Manifold| {
+            let (a, b) = (manifold.pair.a as usize, manifold.pair.b as usize);
+            let (Some(one), Some(other)) = (motion(a), motion(b)) else {
+                return false;
+            };
+            let (shapes, near) = (&self.shapes, 2.0 * WATCH);
+            time_of_impact(&shapes[a], &one, &shapes[b], &other, near).is_none()
+        };
+        misses.struck.clear();
+        misses.struck.resize(model.colliders.len(), false);
+        misses.list.clear();
+        for (k, chunk) in self.chunks[..self.used].iter().enumerate() {
+            for (m, (manifold, points)) in chunk.contacts.iter().enumerate() {
+                let pair = [manifold.pair.a, manifold.pair.b].map(|c| c as usize);
+                if !pair.iter().any(|c| misses.fast[*c]) {
+                    continue;
+                }
+                let far = points.iter().all(|p| p.gap > 2.0 * WATCH);
+                if far && is_miss(manifold) {
+                    misses.list.push((k, m, pair));
+                } else {
+                    pair.iter().for_each(|c| misses.struck[*c] = true);
+                }
+            }
+        }
+        // From the last on, so that those before keep their places.
+        for (k, m, pair) in misses.list.iter().rev() {
+            let aside = |c: &usize| misses.fast[*c] && misses.struck[*c];
+            if !pair.iter().any(aside) {
+                self.chunks[*k].contacts.manifolds.remove(*m);
+            }
+        }
+        self.misses = misses;
+    }
+}
+
+/// Memory for it.
+#[derive(Default)]
+pub(super) struct Misses {
+    /// Of each collider: whether it goes far, and whether it meets something on its way.
+    fast: Vec<bool>,
+    struck: Vec<bool>,
+    /// Chunk, manifold and colliders of each pair that misses.
+    list: Vec<(usize, usize, [usize; 2])>,
+}
