@@ -503,18 +503,6 @@ pub(crate) fn list(model: &Model) -> (Vec<Parameter>, Vec<Subject>) {
             );
         }
     }
-    for listed in joint::joints(model).into_iter().chain(joint::bodies(model)) {
-        let joint::Listed {
-            group,
-            name,
-            unit,
-            about,
-            bounds,
-            start,
-            subject,
-        } = listed;
-        add(&group, name, unit, about, bounds, start, subject);
-    }
     add(
         "world",
         "slow motion",
@@ -546,6 +534,21 @@ pub(crate) fn list(model: &Model) -> (Vec<Parameter>, Vec<Subject>) {
         subjects.push(Subject::Single(k, single.touches));
         k += 1;
     });
+    // Last: snapshots name parameters by their numbers, and those of older ones stay what they were.
+    for listed in joint::joints(model).into_iter().chain(joint::bodies(model)) {
+        parameters.push(Parameter {
+            choices: &[],
+            group: listed.group,
+            name: listed.name.into(),
+            unit: listed.unit,
+            about: listed.about,
+            least: listed.bounds[0],
+            greatest: listed.bounds[1],
+            value: listed.start,
+            start: listed.start,
+        });
+        subjects.push(listed.subject);
+    }
     (parameters, subjects)
 }
 
