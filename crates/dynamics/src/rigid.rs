@@ -233,18 +233,18 @@ impl Split {
         };
         let axes = [(middle + 1) % 3, (middle + 2) % 3];
         let common = 1.0 / inertia[middle];
-        let excess = axes.map(|k| {
+        let excess = |k: usize| {
             let more = 1.0 / inertia[k] - common;
             if more.abs() < EQUAL * common {
                 0.0
             } else {
                 more
             }
-        });
+        };
         Self {
             axes,
             common,
-            excess,
+            excess: [excess(axes[0]), excess(axes[1])],
         }
     }
 }

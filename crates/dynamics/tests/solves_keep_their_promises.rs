@@ -597,3 +597,41 @@ fn joints_that_change_places_are_solved_as_if_they_had_always_been_there() {
     assert_eq!(veteran.nodes[1].orientation, novice.nodes[1].orientation);
     assert_eq!(veteran.nodes[1].velocity, novice.nodes[1].velocity);
 }
+
+/// T21, T22: cut short after one sweep, a chain gains no energy from its warm start; and when the load drops and sweeps are many again, it comes
+/// back to its tolerance.
+#[test]
+fn one_sweep_gains_no_energy_and_recovers() {
+    for warm in [0.0, 1.0] {
+        let mut shop = chain(12);
+        let short = Budget {
+            method: Method::Iterative,
+            iterations: 1,
+            warm,
+            ..Budget::default()
+        };
+        let start = shop.energy();
+        let (mut gained, mut lost, mut open) = (0.0_f64, 0.0_f64, 0.0_f64);
+        for _ in 0..1200 {
+            let (aim, _) = shop.step(0.005, &short);
+            gained = gained.max(shop.energy() - start);
+            lost = lost.max(start - shop.energy());
+            open = open.max(aim.error);
+        }
+        println!("warm {warm}: {gained} J gained, {lost} J lost, {open} m open");
+        shop.gravity = DVec3::ZERO;
+        let full = Budget {
+            iterations: 5000,
+            position: 1e-6,
+            velocity: 1e-6,
+            ..short
+        };
+        let mut last = f64::INFINITY;
+        for _ in 0..100 {
+            last = shop.step(0.005, &full).0.error;
+        }
+        println!("warm {warm}: {last} m");
+        assert!(last <= 1e-6, "warm {warm}: still open by {last} m");
+        assert!(gained <= 1e-9, "warm {warm}: {gained} J gained");
+    }
+}

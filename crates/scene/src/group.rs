@@ -27,7 +27,7 @@ use quarantine::PATIENCE;
 use trocar_collide::{Capsule, Touch, tree::TreeError};
 use trocar_dynamics::{
     Anchor, Budget, Contact, Crew, Joint, MatterId, Nodes, Outcome, Pull, Stages, State, Tie,
-    solve::Solver,
+    solve::{Methods, Solver},
 };
 use trocar_math::Pose;
 use trocar_soft::{
@@ -357,6 +357,11 @@ impl Group {
         for (k, m) in self.members.iter().enumerate() {
             state.nodes[m.index()] = std::mem::take(&mut self.nodes[first + k]);
         }
+    }
+
+    /// Which way its joints were solved in the last substep.
+    pub fn methods(&self) -> Methods {
+        self.solver.methods()
     }
 
     /// Substeps of the last step, before any was halved.

@@ -1,6 +1,7 @@
 //! Parameters that can be changed while a scene runs (K13).
 
 mod film;
+mod joint;
 pub(crate) mod single;
 
 use crate::{
@@ -18,7 +19,7 @@ use trocar_dynamics::Matter;
 /// A number of the scene that can be changed while it runs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Parameter {
-    /// What it belongs to: "world", or the name of a tissue or an instrument.
+    /// What it belongs to: "world", the name of a tissue or an instrument, or "joint" or "body" and a name.
     pub group: String,
     /// What it is called there.
     pub name: String,
@@ -81,6 +82,12 @@ pub(crate) enum Subject {
     TearOff(usize),
     /// A number of a membrane: which membrane, which of [`FILM_NUMBERS`].
     Film(usize, usize),
+    /// A number of what drives a joint: which joint, which number.
+    Drive(usize, usize),
+    /// The force beyond which a joint gives way.
+    Strength(usize),
+    /// A number of a body that touches others: which collider, which number.
+    Body(usize, usize),
     /// A number of a single thing: its place among all of them, and what follows from it.
     Single(usize, Touches),
 }
@@ -527,6 +534,21 @@ pub(crate) fn list(model: &Model) -> (Vec<Parameter>, Vec<Subject>) {
         subjects.push(Subject::Single(k, single.touches));
         k += 1;
     });
+    // Last: snapshots name parameters by their numbers, and those of older ones stay what they were.
+    for listed in joint::joints(model).into_iter().chain(joint::bodies(model)) {
+        parameters.push(Parameter {
+            choices: &[],
+            group: listed.group,
+            name: listed.name.into(),
+            unit: listed.unit,
+            about: listed.about,
+            least: listed.bounds[0],
+            greatest: listed.bounds[1],
+            value: listed.start,
+            start: listed.start,
+        });
+        subjects.push(listed.subject);
+    }
     (parameters, subjects)
 }
 
@@ -616,6 +638,7 @@ impl Simulation {
 
     /// Gives parameters their values, all or none; the values are within range.
     pub(crate) fn assume(&mut self, values: &[(usize, f64)]) -> Result<(), String> {
+        self.check_bodies(values)?;
         let mut wish = Wish::default();
         for (p, value) in values {
             let materials = &mut wish.materials;
@@ -672,6 +695,9 @@ impl Simulation {
                         *limit = *value;
                     }
                 }
+                Subject::Drive(j, k) => self.set_drive(j, k, *value),
+                Subject::Strength(j) => self.set_strength(j, *value),
+                Subject::Body(c, k) => self.set_body(c, k, *value),
                 Subject::Material(..) | Subject::Single(..) | Subject::Film(..) => {}
             }
             self.parameters[*p].value = *value;

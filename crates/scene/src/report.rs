@@ -4,6 +4,7 @@ use crate::Event;
 use serde::Serialize;
 use std::time::Instant;
 use trocar_dynamics::Outcome;
+pub use trocar_dynamics::solve::Methods;
 
 /// The stages of a step, in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -132,6 +133,8 @@ pub struct StepReport {
     pub lost_joints: Vec<u32>,
     /// Joints with rows that others already determine, likewise. Which of several that hold the same thing it is, is chance.
     pub redundant_joints: Vec<u32>,
+    /// Which way joints were solved in the last substep.
+    pub methods: Methods,
     /// Contacts in the last substep.
     pub contacts: usize,
     /// The worst outcome of `aim`: error in m.

@@ -31,6 +31,9 @@ const WORTH_SHARING: usize = 4000;
 /// With more bodies than this that may touch, a step spends its time on their contacts: threads share those.
 const CROWDED: usize = 128;
 
+/// With more joints than this, likewise: threads share the trees that they make.
+const JOINTED: usize = 256;
+
 /// Most sweeps in one solve. A hand-written or damaged input that asks for more would never return.
 pub const MAX_ITERATIONS: u32 = 10_000;
 
@@ -248,6 +251,7 @@ impl Simulation {
 
         // Many bodies touch each other in one group, or one large net is all there is: there the threads are wanted inside.
         let crowded = self.model.colliders.len() > CROWDED
+            || self.model.joints.len() > JOINTED
             || (self.groups.len() == 1 && self.model.start.iter().any(|n| n.len() > WORTH_SHARING));
         let stage = GroupStage {
             model: &self.model,
@@ -547,6 +551,7 @@ impl Simulation {
         report.contacts = 0;
         report.lost_joints.clear();
         report.redundant_joints.clear();
+        report.methods = Default::default();
         report.aim = trocar_dynamics::Outcome::RIGHT;
         report.correct = report.aim;
         for group in &self.groups {
@@ -565,6 +570,7 @@ impl Simulation {
             report.penetration = report.penetration.max(group.penetration);
             report.slip = report.slip.max(group.slip);
             report.too_fast += group.too_fast;
+            report.methods.add(&group.methods());
             report.lost_joints.extend_from_slice(&group.lost);
             report.redundant_joints.extend_from_slice(&group.redundant);
         }
@@ -691,6 +697,12 @@ impl Simulation {
     #[doc(hidden)]
     pub fn spoil(&mut self, matter: MatterId, node: usize) {
         self.state.nodes[matter.index()].velocity[node].x = f64::NAN;
+    }
+
+    /// Spoils a matter's share of the state in any way; likewise.
+    #[doc(hidden)]
+    pub fn spoil_with(&mut self, matter: MatterId, damage: impl FnOnce(&mut Nodes)) {
+        damage(&mut self.state.nodes[matter.index()]);
     }
 }
 

@@ -7,6 +7,7 @@ mod common;
 
 use common::{built, busy, gallbladder, is_sound, simulation, theatre};
 use std::time::Instant;
+use trocar_math::real;
 use trocar_scene::{
     Change, Scene, Simulation,
     event::Happening,
@@ -366,4 +367,190 @@ fn a_slider_can_be_drawn() {
         1e3 * worst
     );
     assert!(is_sound(&simulation, 1.0));
+}
+
+/// A wheel that a motor turns, an arm that a servo holds, a mass on a spring, a link that gives way, and a box on a slope.
+const MACHINES: &str = r#"trocar = 1
+[world]
+step = 0.005
+[[body]]
+name = "wheel"
+form = { cylinder = { half_length = 0.01, radius = 0.1 } }
+mass = 1
+position = [0, 1, 0]
+collide = false
+[[joint]]
+name = "motor"
+kind = "hinge"
+axis = [0, 1, 0]
+a = { world = [0, 1, 0] }
+b = { body = "wheel" }
+drive = { speed = { target = 2, most = 1 } }
+[[body]]
+name = "arm"
+form = { box = [0.1, 0.02, 0.02] }
+mass = 0.5
+position = [1.1, 1, 0]
+collide = false
+[[joint]]
+name = "elbow"
+kind = "hinge"
+axis = [0, 0, 1]
+a = { world = [1, 1, 0] }
+b = { body = "arm", at = [-0.1, 0, 0] }
+drive = { servo = { target = 0, stiffness = 200, damping = 20, most = 50 } }
+[[body]]
+name = "bob"
+form = { ball = 0.05 }
+mass = 1
+position = [2, 1, 0]
+collide = false
+[[joint]]
+kind = "slider"
+axis = [0, 1, 0]
+a = { world = [2, 1, 0] }
+b = { body = "bob" }
+drive = { spring = { rest = 0, stiffness = 100, damping = 20 } }
+[[body]]
+name = "weight"
+form = { ball = 0.05 }
+mass = 1
+position = [3, 1, 0]
+collide = false
+[[joint]]
+name = "thread"
+kind = "ball"
+strength = 20
+a = { world = [3, 1, 0] }
+b = { body = "weight" }
+[[body]]
+name = "slope"
+motion = "static"
+form = { box = [0.5, 0.05, 0.5] }
+position = [4, 0, 0]
+rotation = [0, 0, -0.3]
+friction = [1, 1]
+[[body]]
+name = "box"
+form = { box = [0.05, 0.05, 0.05] }
+mass = 1
+position = [4.02955, 0.09553, 0]
+rotation = [0, 0, -0.3]
+friction = [0.8, 0.7]
+"#;
+
+fn machines() -> Simulation {
+    simulation(&Scene::from_text("test.toml", MACHINES).unwrap(), 1)
+}
+
+/// Position, velocity and spin of a body.
+fn state_of(simulation: &Simulation, name: &str) -> [glam::DVec3; 3] {
+    let look = simulation.model().looks.iter().find(|l| l.name == name);
+    let (matter, node) = look.unwrap().at;
+    let nodes = &simulation.state().nodes[matter.index()];
+    let i = node as usize;
+    [nodes.position[i], nodes.velocity[i], nodes.spin[i]]
+}
+
+#[test]
+fn drives_are_changed_while_they_run() {
+    let mut s = machines();
+    run(&mut s, 400);
+    let of = |s: &Simulation| {
+        (
+            state_of(s, "wheel")[2].y,
+            state_of(s, "arm")[0],
+            state_of(s, "bob")[0].y,
+            state_of(s, "weight")[0].y,
+        )
+    };
+    // A servo gives in to the weight by m g l / k, a spring by m g / k: 0.5 · 9.81 · 0.1 / 200 rad and 9.81 / 100 m.
+    let (wheel, arm, bob, weight) = of(&s);
+    assert!((wheel - 2.0).abs() < 1e-6, "{wheel}");
+    assert!((arm.y - 1.0 + 2.4525e-3 * 0.1).abs() < 1e-6, "{arm}");
+    assert!((bob - 1.0 + 0.0981).abs() < 1e-5, "{bob}");
+    assert!((weight - 1.0).abs() < 1e-8, "{weight}");
+
+    let changes = [
+        change(&s, "joint motor", "target speed", -5.0),
+        change(&s, "joint elbow", "target", 1.0),
+        change(&s, "joint 2", "stiffness", 400.0),
+        change(&s, "joint thread", "strength", 5.0),
+    ];
+    let told = step(&mut s, &changes);
+    assert_eq!(told.len(), 4, "{told:?}");
+    run(&mut s, 600);
+    let (wheel, arm, bob, weight) = of(&s);
+    assert!((wheel + 5.0).abs() < 1e-6, "{wheel}");
+    // Its spring takes what is left: k (1 − φ) = m g l cos φ.
+    let angle = real::atan2(arm.y - 1.0, arm.x - 1.0);
+    let torque = 0.5 * 9.81 * 0.1 * real::cos(angle);
+    assert!((200.0 * (1.0 - angle) - torque).abs() < 1e-4, "{angle}");
+    assert!((bob - 1.0 + 9.81 / 400.0).abs() < 1e-5, "{bob}");
+    // 5 N do not bear 9.81 N: it falls with the rest.
+    assert!(weight < 0.0, "{weight}");
+
+    // A snapshot brings the numbers back; so does a restart what the scene says.
+    let hash = s.hash();
+    let kept = s.snapshot();
+    let mut other = machines();
+    other.restore(&kept).unwrap();
+    assert_eq!(other.hash(), hash);
+    assert_eq!(value(&other, "joint motor", "target speed"), -5.0);
+    run(&mut s, 50);
+    run(&mut other, 50);
+    assert_eq!(other.hash(), s.hash());
+    s.restart();
+    assert_eq!(value(&s, "joint motor", "target speed"), 2.0);
+    run(&mut s, 400);
+    let mut fresh = machines();
+    run(&mut fresh, 400);
+    assert_eq!(s.hash(), fresh.hash());
+}
+
+#[test]
+fn a_motor_gives_no_more_than_it_may_now() {
+    let mut s = machines();
+    // 0.5 m r² = 5e-3 kg·m²: with 0.01 N·m it speeds up by 2 rad/s².
+    let weak = change(&s, "joint motor", "greatest force", 0.01);
+    step(&mut s, &[weak]);
+    run(&mut s, 99);
+    let spin = state_of(&s, "wheel")[2].y;
+    assert!((spin - 1.0).abs() < 1e-6, "{spin}");
+}
+
+#[test]
+fn what_rests_on_a_slope_slides_when_it_is_oiled() {
+    let mut s = machines();
+    run(&mut s, 400);
+    let [_, resting, _] = state_of(&s, "box");
+    assert!(resting.length() < 1e-6, "{resting}");
+    let refused = change(&s, "body box", "dynamic friction", 0.9);
+    let told = step(&mut s, &[refused]);
+    assert!(matches!(told[..], [Happening::Refused { .. }]), "{told:?}");
+    let oil = [
+        change(&s, "body box", "static friction", 0.0),
+        change(&s, "body box", "dynamic friction", 0.0),
+    ];
+    let [_, before, _] = state_of(&s, "box");
+    let told = step(&mut s, &oil);
+    assert_eq!(told.len(), 2, "{told:?}");
+    run(&mut s, 39);
+    // g sin 0.3 along the slope, for 0.2 s.
+    let [_, after, _] = state_of(&s, "box");
+    let expected = 9.81 * real::sin(0.3) * 0.2;
+    let gained = (after - before).length();
+    assert!((gained - expected).abs() < 0.02 * expected, "{gained}");
+}
+
+#[test]
+fn a_command_changes_a_drive() {
+    let text = format!(
+        "{MACHINES}[[command]]\nat = 1\nset = [{{ of = \"joint motor\", what = \"target speed\", to = 3 }}]\n"
+    );
+    let mut s = simulation(&Scene::from_text("test.toml", &text).unwrap(), 1);
+    run(&mut s, 199);
+    assert!((state_of(&s, "wheel")[2].y - 2.0).abs() < 1e-6);
+    run(&mut s, 100);
+    assert!((state_of(&s, "wheel")[2].y - 3.0).abs() < 1e-6);
 }

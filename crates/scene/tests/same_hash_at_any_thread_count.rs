@@ -86,3 +86,44 @@ fn threads_do_not_show_within_one_large_net() {
     assert_eq!(alone, run(2));
     assert_eq!(alone, run(3));
 }
+
+#[test]
+fn threads_do_not_show_in_many_chains() {
+    // Trees of ball joints that nothing touches, each of another length; and one row of hinges, which is no such tree.
+    let mut text = String::from("trocar = 1\n[world]\nstep = 0.01\nsolver = \"auto\"\n");
+    let mut joints = 0;
+    for chain in 0..40 {
+        let kind = if chain == 20 { "hinge" } else { "ball" };
+        for link in 0..2 + chain % 13 {
+            let z = f64::from(chain) * 0.1;
+            let x = 0.1 + 0.2 * f64::from(link);
+            let a = match link {
+                0 => format!("{{ world = [0, 0, {z}] }}"),
+                _ => format!("{{ body = \"{chain} {}\", at = [0.1, 0, 0] }}", link - 1),
+            };
+            text += &format!(
+                "[[body]]\nname = \"{chain} {link}\"\nform = {{ box = [0.1, 0.02, 0.02] }}\nmass = 0.5\ncollide = false\n\
+                 position = [{x:?}, 0, {z:?}]\n\
+                 [[joint]]\nkind = \"{kind}\"\naxis = [0, 0, 1]\na = {a}\nb = {{ body = \"{chain} {link}\", at = [-0.1, 0, 0] }}\n"
+            );
+            joints += 1;
+        }
+    }
+    assert!(joints > 300, "{joints}: threads would not be asked");
+    let scene =
+        trocar_scene::Scene::from_text("test.toml", &text).unwrap_or_else(|e| panic!("{e}"));
+    let run = |threads: usize| -> Vec<u64> {
+        let mut simulation = simulation(&scene, threads);
+        let input = simulation.idle_input();
+        (0..80)
+            .map(|_| {
+                simulation.step(&input);
+                simulation.hash()
+            })
+            .collect()
+    };
+    let alone = run(1);
+    assert_ne!(alone[0], alone[79]);
+    assert_eq!(alone, run(2));
+    assert_eq!(alone, run(3));
+}

@@ -155,7 +155,8 @@ impl Joint {
         self
     }
 
-    /// The same joint, giving way beyond `strength` N.
+    /// The same joint, giving way beyond `strength` N. A ball joint becomes a follower by it: it draws b to a, and other joints and contacts win
+    /// against it (B56).
     pub fn giving_way(mut self, strength: f64) -> Self {
         self.strength = strength;
         self
@@ -234,11 +235,6 @@ impl Joint {
             b.shifted(y),
             Kind::Plane((a.axes * x.cross(y)).normalize_or(DVec3::Z)),
         )
-    }
-
-    /// Draws b to a, with at most `strength` N: joints and contacts win against it (B56).
-    pub fn follower(a: Anchor, b: Anchor, strength: f64) -> Self {
-        Self::ball(a, b).giving_way(strength)
     }
 
     /// Both anchors of every base joint and control.

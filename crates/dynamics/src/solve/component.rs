@@ -115,6 +115,8 @@ pub struct Component {
     alone: Vec<bool>,
     x: Vec<f64>,
     scale: Vec<f64>,
+    /// Of one that is swept: rows that others already determine, also those of other blocks, and the blocks they are in.
+    census: Option<(usize, Vec<u32>)>,
     /// Rows that others already determine, as the last factorisation found.
     pub redundant: usize,
     /// How far its rounds have come.
@@ -228,6 +230,10 @@ impl Component {
             return;
         }
         if self.sweeps() {
+            if let Some((_, blocks)) = &self.census {
+                blocks.iter().for_each(|b| see(*b));
+                return;
+            }
             for (b, _) in self
                 .blocks
                 .iter()
@@ -256,8 +262,50 @@ impl Component {
         match self.method.unwrap_or(Method::Iterative) {
             Method::Graph => self.factorise_graph(rows, movers),
             Method::System => self.factorise_system(rows, movers),
-            _ => self.factorise_singles(rows, movers),
+            _ => {
+                self.factorise_singles(rows, movers);
+                self.count_redundant(rows, movers);
+            }
         }
+    }
+
+    /// Sweeps see of a block only what is in it. So that what is said twice is counted all the same, all blocks are eliminated together, once
+    /// for each plan; a graph too tangled for that is left uncounted.
+    fn count_redundant(&mut self, rows: &Rows<'_>, movers: &Movers) {
+        if self.blocks.len() < 2 {
+            return;
+        }
+        if self.census.is_none() {
+            let mut all = Self {
+                blocks: self.blocks.clone(),
+                movers: self.movers.clone(),
+                ..Self::default()
+            };
+            all.prepare(rows, movers, Method::Graph);
+            let mut found = (self.redundant, Vec::new());
+            if all.sweeps() {
+                self.see_redundant(rows.blocks, |b| found.1.push(b));
+            } else {
+                all.factorise_graph(
+                    &Rows {
+                        ahead: &[],
+                        ..*rows
+                    },
+                    movers,
+                );
+                found.0 = all.redundant;
+                all.see_redundant(rows.blocks, |b| found.1.push(b));
+            }
+            self.census = Some(found);
+        }
+        if let Some((count, _)) = self.census {
+            self.redundant = count;
+        }
+    }
+
+    /// True if a direct method was wished for and its graph is too tangled for one.
+    pub fn is_tangled(&self) -> bool {
+        self.sweeps() && matches!(self.wished, Some(Method::Graph | Method::System))
     }
 
     /// True if the last factorisation was that of errors at the end of the substep.

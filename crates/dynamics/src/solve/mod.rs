@@ -11,6 +11,7 @@ mod ends;
 mod forest;
 mod guard;
 mod memory;
+mod methods;
 mod mover;
 mod plan;
 mod pull;
@@ -31,6 +32,7 @@ use touch::Touching;
 
 pub use component::Method;
 pub use memory::growth;
+pub use methods::Methods;
 pub use pull::pull;
 
 /// How hard a solve tries: it may stop at any time with a usable result (B3), and says what error is left.
@@ -302,7 +304,8 @@ pub fn aim(
     solver: &mut Solver,
 ) -> Outcome {
     solver.choose(cast, bonds, touches, budget);
-    let mut outcome = solver.forest.aim(cast, bonds.joints, h, budget);
+    let Solver { forest, .. } = solver;
+    let mut outcome = forest.aim(cast, bonds.joints, (h, budget), touches.crew);
     if !outcome.refused {
         outcome.join(&aim_in(cast, bonds, touches, h, budget, &mut solver.room));
     }
@@ -426,7 +429,7 @@ pub fn correct(
     budget: &Budget,
     solver: &mut Solver,
 ) -> Outcome {
-    let mut outcome = solver.forest.correct(cast, budget);
+    let mut outcome = solver.forest.correct(cast, budget, touches.crew);
     outcome.join(&solver.room.correct(
         cast,
         bonds,

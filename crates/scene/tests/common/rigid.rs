@@ -6,6 +6,7 @@ use super::simulation;
 use glam::{DQuat, DVec3};
 use std::fmt::Write;
 use trocar_dynamics::{Anchor, Local, MatterId, joint::Kind};
+use trocar_math::{angle, real};
 use trocar_scene::{Input, Scene, Simulation, StepReport};
 
 /// A scene's text: first what the world says.
@@ -150,9 +151,24 @@ impl Rig {
 }
 
 impl Rig {
-    /// How far the points of the worst ball joint are apart, m: seen in poses, not in what the solver says.
+    /// How far the worst base joint that is about points is off, m: seen in poses, not in what the solver says. Guides have tests of their own.
     pub fn gap(&self) -> f64 {
+        self.off()[0]
+    }
+
+    /// How far the worst base joint that is about turning is off, rad, likewise.
+    pub fn tilt(&self) -> f64 {
+        self.off()[1]
+    }
+
+    fn off(&self) -> [f64; 2] {
         let simulation = &self.simulation;
+        let turn = |anchor: &Anchor| match anchor.at {
+            Local::Frame(node, _) => {
+                simulation.state().nodes[anchor.matter.index()].orientation[node as usize]
+            }
+            _ => DQuat::IDENTITY,
+        };
         let place = |anchor: &Anchor| match anchor.at {
             Local::Frame(node, offset) => {
                 let nodes = &simulation.state().nodes[anchor.matter.index()];
@@ -164,11 +180,27 @@ impl Rig {
             }
             _ => panic!("{anchor:?} is on a tissue"),
         };
-        let bases = simulation.model().joints.iter().flat_map(|j| &j.bases);
-        bases
-            .filter(|b| b.kind == Kind::Point)
-            .map(|b| place(&b.a).distance(place(&b.b)))
-            .fold(0.0, f64::max)
+        let mut worst = [0.0_f64; 2];
+        for base in simulation.model().joints.iter().flat_map(|j| &j.bases) {
+            let between = || place(&base.b) - place(&base.a);
+            let (a, b) = (turn(&base.a), turn(&base.b));
+            let off = match &base.kind {
+                Kind::Point => between().length(),
+                Kind::Line(axis) => between().reject_from_normalized(a * *axis).length(),
+                Kind::Plane(normal) => between().dot(a * *normal).abs(),
+                Kind::Distance(length) => (between().length() - length).abs(),
+                Kind::Orientation(held) => {
+                    let turned = b * (a * *held).conjugate();
+                    2.0 * real::atan2(turned.xyz().length(), turned.w.abs())
+                }
+                Kind::Axis(x, y) => angle(a * *x, b * *y),
+                Kind::Angle(x, y, held) => (angle(a * *x, b * *y) - held).abs(),
+                Kind::Curve(..) | Kind::Sheet(..) | Kind::Velocity | Kind::Spin => 0.0,
+            };
+            let which = &mut worst[usize::from(base.kind.is_rotational())];
+            *which = which.max(off);
+        }
+        worst
     }
 
     /// Where a point is that the scene file speaks of.

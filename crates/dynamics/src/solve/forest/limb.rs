@@ -178,16 +178,26 @@ impl Course {
     }
 }
 
-/// What a limb does in a round.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// What a limb does in a round; the later ones do more.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Role {
     /// Nothing of it changes.
     Rests,
     /// It goes along with its parent, as a chord says that is as old as its pivot.
     Follows,
-    /// Something is wrong with it, or with what hangs on it.
-    #[default]
+    /// Something is wrong with it, or with what hangs on it; its pivot is good enough.
     Works,
+    /// It is so wrong that its pivot is made anew, or something that hangs on it is.
+    #[default]
+    Renews,
+}
+
+impl Role {
+    /// True if the round is about it.
+    #[inline]
+    pub fn works(self) -> bool {
+        self >= Self::Works
+    }
 }
 
 /// The joint of a limb. Arms are first the limb's own, then its parent's.
@@ -231,8 +241,8 @@ pub struct Pivot {
     b: DMat3,
     c: DMat3,
     pub d: DMat3,
-    /// How it turns for a unit impulse of its joint.
-    turn: DMat3,
+    /// What bonds add to its resistance against turning; once it is eliminated, how it turns for a unit impulse of its joint.
+    pub turn: DMat3,
     /// Impulse for each m/s at its joint.
     grip: DMat3,
     /// How the points of its joint move as it turns, and as its parent turns.
@@ -301,6 +311,7 @@ impl Pivot {
     pub fn weigh(&mut self, body: &Body, is_leaf: bool) {
         self.light = is_leaf.then_some(body.light);
         self.d = DMat3::ZERO;
+        self.turn = DMat3::ZERO;
         if !is_leaf {
             self.a = DMat3::from_diagonal(DVec3::splat(body.mass));
             self.b = DMat3::ZERO;
@@ -368,7 +379,7 @@ impl Pivot {
             self.d = (self.d - self.c * b).inverse();
         }
         let shift = self.pull(arms[0]);
-        [self.reach, self.led] = arms.map(|arm| skew(-arm));
+        (self.reach, self.led) = (skew(-arms[0]), skew(-arms[1]));
         self.grip = (shift - cross_times(arms[0], &self.turn)).inverse();
         if let Some(parent) = parent {
             let b = times_cross(&self.grip, -arms[1]);

@@ -11,7 +11,8 @@ mod tree;
 
 use super::{Budget, Method, Outcome, Touches};
 use crate::{
-    Anchor, Bonds, Cast, Joint, Local, MatterId, Point, Turning,
+    Anchor, Bonds, Cast, Crew, Joint, Local, MatterId, Point, Turning,
+    crew::even_share,
     joint::{Base, Kind},
 };
 use limb::{Limb, NONE};
@@ -21,6 +22,12 @@ use trocar_math::Sets;
 
 /// A tree of fewer joints is no dearer the general way.
 const LEAST_JOINTS: usize = 2;
+
+/// With fewer limbs than this in all a second thread costs more than it saves.
+const WORTH_SHARING: usize = 128;
+
+/// Into so many parts trees are cut at most for threads to take.
+const MOST_PARTS: usize = 64;
 
 /// All trees of a group of matter.
 #[derive(Debug, Default)]
@@ -101,9 +108,32 @@ impl Forest {
         }
     }
 
-    /// The trees that are solved apart now.
-    fn apart(&mut self) -> impl Iterator<Item = &mut Tree> {
-        self.trees.iter_mut().filter(|t| t.apart)
+    /// Has `work` done on all trees that are apart, by a crew if there is one and it is worth it. Each writes to itself alone, so that no number of
+    /// threads changes a bit.
+    fn each_apart(
+        &mut self,
+        crew: Option<&Crew>,
+        work: impl Fn(&mut Tree) -> Outcome + Sync,
+    ) -> Outcome {
+        let apart = self.trees.iter().filter(|t| t.apart);
+        let limbs: usize = apart.map(|t| t.limbs.len()).sum();
+        let crew = crew.filter(|_| limbs >= WORTH_SHARING);
+        let size = even_share(self.trees.len(), 1, MOST_PARTS);
+        Crew::spread(crew, &mut self.trees, size, |_, some| {
+            for tree in some.iter_mut().filter(|t| t.apart) {
+                tree.outcome = work(tree);
+            }
+        });
+        let mut all = Outcome::RIGHT;
+        for tree in self.trees.iter().filter(|t| t.apart) {
+            all.join(&tree.outcome);
+        }
+        all
+    }
+
+    /// How many trees are solved apart now.
+    pub fn count_apart(&self) -> u32 {
+        self.trees.iter().filter(|t| t.apart).count() as u32
     }
 
     /// Solves the trees that are apart; nothing is given to any node yet.
@@ -111,14 +141,14 @@ impl Forest {
         &mut self,
         cast: &Cast<'_>,
         joints: &mut [Joint],
-        h: f64,
-        budget: &Budget,
+        (h, budget): (f64, &Budget),
+        crew: Option<&Crew>,
     ) -> Outcome {
-        let mut all = Outcome::RIGHT;
-        for tree in self.apart() {
-            all.join(&tree.aim(cast, joints, h, budget));
+        for tree in self.trees.iter().filter(|t| t.apart) {
+            tree.remember(joints);
         }
-        all
+        let joints = &*joints;
+        self.each_apart(crew, |tree| tree.aim(cast, joints, h, budget))
     }
 
     /// Gives the nodes what [`aim`](Self::aim) found.
@@ -129,10 +159,16 @@ impl Forest {
     }
 
     /// Makes the velocities of the same trees right.
-    pub fn correct(&mut self, cast: &mut Cast<'_>, budget: &Budget) -> Outcome {
-        let mut all = Outcome::RIGHT;
-        for tree in self.apart() {
-            all.join(&tree.correct(cast, budget));
+    pub fn correct(
+        &mut self,
+        cast: &mut Cast<'_>,
+        budget: &Budget,
+        crew: Option<&Crew>,
+    ) -> Outcome {
+        let seen = &*cast;
+        let all = self.each_apart(crew, |tree| tree.correct(seen, budget));
+        for tree in self.trees.iter().filter(|t| t.apart) {
+            tree.write_velocities(cast);
         }
         all
     }

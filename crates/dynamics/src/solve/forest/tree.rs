@@ -30,11 +30,20 @@ const FADES: f64 = 0.25;
 /// A round is about a few limbs if they and all that they hang on are no more than this part of the tree.
 const FEW: f64 = 0.75;
 
-/// What a second round with the matrix of the first one is taken to leave of an error in a tree of at least so many limbs. What the first one
+/// What a second round with the matrix of the first one is taken to leave of an error in a tree that is at least so many limbs deep. What the first one
 /// left says nothing about that, since most of it was the weight of a substep, which no matrix misses; and what the matrix misses adds up along
 /// a chain, until such a round makes things worse.
 const SECOND_PACE: f64 = 0.2;
 const LONG: usize = 50;
+
+/// How errors are taken to answer to a change of motion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Answer {
+    /// Along the arms that bonds pull along.
+    Secant,
+    /// As they do at the end of the substep.
+    Exact,
+}
 
 /// Bodies held together by ball joints without a loop, parents before their children.
 #[derive(Debug, Default)]
@@ -45,6 +54,10 @@ pub struct Tree {
     pub root: Option<(MatterId, Point)>,
     /// True if it is solved apart in this substep.
     pub apart: bool,
+    /// What came of the last solve.
+    pub outcome: Outcome,
+    /// Most limbs one after another.
+    depth: usize,
     bodies: Vec<Body>,
     courses: Vec<Course>,
     holds: Vec<Hold>,
@@ -91,9 +104,15 @@ impl Tree {
         self.holds = vec![Hold::default(); count];
         self.pivots = vec![Pivot::NOTHING; count];
         self.changes = vec![Change::default(); count];
-        self.roles = vec![Role::Works; count];
+        self.roles = vec![Role::Renews; count];
         self.wrong = vec![[0.0; 2]; count];
         self.sway = vec![0.0; count];
+        let mut depths: Vec<usize> = Vec::with_capacity(count);
+        for limb in &self.limbs {
+            let above = depths.get(limb.parent as usize).copied().unwrap_or(0);
+            depths.push(above + 1);
+        }
+        self.depth = depths.into_iter().max().unwrap_or(0);
     }
 
     /// True if it can be solved as a tree at this instant.
@@ -115,13 +134,7 @@ impl Tree {
     }
 
     /// Finds the impulses that put all points together at the end of a substep of `h` seconds; [`write`](Self::write) gives them.
-    pub fn aim(
-        &mut self,
-        cast: &Cast<'_>,
-        joints: &mut [Joint],
-        h: f64,
-        budget: &Budget,
-    ) -> Outcome {
+    pub fn aim(&mut self, cast: &Cast<'_>, joints: &[Joint], h: f64, budget: &Budget) -> Outcome {
         self.begin(cast, joints, h);
         let mut outcome = Outcome::default();
         let (mut last, mut best, mut halvings) = (f64::INFINITY, f64::INFINITY, 0);
@@ -147,25 +160,29 @@ impl Tree {
                 continue;
             }
             halvings = 0;
-            if rounds > 1 {
-                self.share_out(budget.position);
-            }
             // A matrix that would take more than two further rounds is old: things have turned since.
             let pace = match rounds {
-                2 if self.limbs.len() >= LONG => SECOND_PACE,
+                2 if self.depth >= LONG => SECOND_PACE,
                 _ => error / last,
             };
-            if rounds == 1 || error * pace * pace > budget.position {
-                self.weigh(h);
-                // Far from the solution the mean arms on both sides are the better guess: they are a secant, not a tangent.
-                if self.mean && rounds == 1 {
-                    self.factorise();
-                } else {
-                    self.factorise_exactly(h);
+            let mut renewed = rounds == 1;
+            if rounds > 1 {
+                renewed = self.share_out(budget.position, budget.position / (pace * pace));
+                // What a secant left is too large to tell who needs it.
+                if rounds == 2 && renewed {
+                    self.renew_workers();
                 }
             }
+            // Far from the solution the mean arms on both sides are the better guess: they are a secant, not a tangent.
+            let anew = renewed.then_some(match self.mean && rounds == 1 {
+                true => Answer::Secant,
+                false => Answer::Exact,
+            });
+            if let Some(answer) = anew {
+                self.weigh(h, answer == Answer::Exact);
+            }
             last = error;
-            self.solve(h, budget.position);
+            self.solve(anew, h, budget.position);
         }
         // Where the budget ended the rounds, what they have is taken; a shorter substep would cost more of them.
         let stopped = rounds < MOST_ROUNDS && halvings < MOST_HALVINGS && outcome.error <= first;
@@ -183,7 +200,7 @@ impl Tree {
     }
 
     /// Reads this instant, and starts from bodies that go on as they move.
-    fn begin(&mut self, cast: &Cast<'_>, joints: &mut [Joint], h: f64) {
+    fn begin(&mut self, cast: &Cast<'_>, joints: &[Joint], h: f64) {
         let nodes = &cast.nodes[cast.slot[self.matter.index()] as usize];
         self.driven = false;
         if let Some((matter, point)) = &self.root {
@@ -197,7 +214,7 @@ impl Tree {
             self.driven = !still(share.velocity.get(node)) || !still(share.spin.get(node));
         }
         self.mean = false;
-        self.roles.fill(Role::Works);
+        self.roles.fill(Role::Renews);
         for (i, limb) in self.limbs.iter().enumerate() {
             let node = limb.node as usize;
             let body = &mut self.bodies[i];
@@ -208,10 +225,9 @@ impl Tree {
             // Velocities are right already: to go on with them is nearer to the truth than the impulses of the last substep.
             course.velocity = body.velocity;
             course.spin = body.spin;
-            let Some(joint) = joints.get_mut(limb.joint as usize) else {
+            let Some(joint) = joints.get(limb.joint as usize) else {
                 continue;
             };
-            joint.remember();
             let warm = super::super::memory::growth(joint.memory.h, h) * limb.side;
             let hold = &mut self.holds[i];
             hold.impulse = DVec3::from_slice(&joint.memory.impulses) * warm;
@@ -278,135 +294,148 @@ impl Tree {
     }
 
     /// Says who works in the next round: limbs that are wrong by a good part of `tolerance` and all that they hang on; or all, if they are not
-    /// few.
-    fn share_out(&mut self, tolerance: f64) {
+    /// few. Those that are wrong by more than `stale` are eliminated anew, and all that they hang on; true if any is.
+    fn share_out(&mut self, tolerance: f64, stale: f64) -> bool {
         let (worth, near) = (tolerance * WORTH, tolerance * NEAR);
-        let mut count = 0;
+        let (mut count, mut renewed) = (0, 0);
         for i in 0..self.limbs.len() {
             let [apart, lag] = self.wrong[i];
+            let wrong = apart.max(lag);
             let above = self.sway.get(self.limbs[i].parent as usize);
             let along = above.map_or(0.0, |sway| sway * FADES);
-            self.sway[i] = apart.max(lag).max(along);
-            let works = apart.max(lag) > worth * worth || along > near * near;
-            self.roles[i] = if works { Role::Works } else { Role::Rests };
+            self.sway[i] = wrong.max(along);
+            let works = wrong > worth * worth || along > near * near;
+            self.roles[i] = match works {
+                true if wrong.max(along) > stale * stale => Role::Renews,
+                true => Role::Works,
+                false => Role::Rests,
+            };
         }
         for i in (0..self.limbs.len()).rev() {
-            if self.roles[i] == Role::Works {
+            let role = self.roles[i];
+            if role.works() {
                 count += 1;
+                renewed += u32::from(role == Role::Renews);
                 if let Some(parent) = self.roles.get_mut(self.limbs[i].parent as usize) {
-                    *parent = Role::Works;
+                    *parent = role.max(*parent);
                 }
             }
         }
-        if f64::from(count) > FEW * self.limbs.len() as f64 {
-            self.roles.fill(Role::Works);
+        let few = FEW * self.limbs.len() as f64;
+        if f64::from(renewed) > few {
+            self.roles.fill(Role::Renews);
+        } else if f64::from(count) > few {
+            for role in &mut self.roles {
+                *role = Role::Works.max(*role);
+            }
+        }
+        renewed > 0
+    }
+
+    /// All that work are eliminated anew.
+    fn renew_workers(&mut self) {
+        for role in self.roles.iter_mut().filter(|r| r.works()) {
+            *role = Role::Renews;
         }
     }
 
-    /// Weighs every limb that works alone; with what bonds add to inertia in a substep of `h` seconds if they pull along mean arms: as a body
-    /// turns, they pull along others.
-    fn weigh(&mut self, h: f64) {
+    /// Weighs every limb that is eliminated anew, alone; with what bonds add to inertia in a substep of `h` seconds if they pull along mean
+    /// arms: as a body turns, they pull along others. `exactly`: finds how each turns, too.
+    fn weigh(&mut self, h: f64, exactly: bool) {
+        let mean = self.mean;
         let add = |pivot: &mut Pivot, impulse: DVec3, arm: DVec3| {
             let p = impulse * (0.5 * h);
             let along = p.dot(arm);
             // What is pressed together would seem lighter than it is; rounds are surer without that.
             if along > 0.0 {
-                pivot.d += DMat3::from_diagonal(DVec3::splat(along)) - outer(arm, p);
+                pivot.turn += DMat3::from_diagonal(DVec3::splat(along)) - outer(arm, p);
             }
         };
         for (i, limb) in self.limbs.iter().enumerate() {
-            let works = self.roles[i] == Role::Works;
-            if works {
+            let renews = self.roles[i] == Role::Renews;
+            if renews {
                 self.pivots[i].weigh(&self.bodies[i], limb.is_leaf);
+                if exactly {
+                    self.courses[i].find_turning(&self.bodies[i], mean, h);
+                }
             }
-            if !self.mean || limb.joint == NONE {
+            if !mean || limb.joint == NONE {
                 continue;
             }
             let hold = &self.holds[i];
-            if works {
+            if renews {
                 add(&mut self.pivots[i], hold.impulse, hold.end[0]);
             }
             let parent = limb.parent as usize;
-            if self.roles.get(parent) == Some(&Role::Works) {
+            if self.roles.get(parent) == Some(&Role::Renews) {
                 add(&mut self.pivots[parent], -hold.impulse, hold.end[1]);
             }
         }
     }
 
-    /// Eliminates from the leaves to the root (B65), as if errors answered along the arms that bonds pull along.
-    fn factorise(&mut self) {
-        for i in (0..self.limbs.len()).rev() {
-            let limb = &self.limbs[i];
-            let (before, rest) = self.pivots.split_at_mut(i);
-            let pivot = &mut rest[0];
-            if self.mean {
-                // What children added is symmetric already.
-                pivot.d = (pivot.d + pivot.d.transpose()) * 0.5;
-            }
-            pivot.d += self.bodies[i].inertia();
-            if limb.joint == NONE {
-                pivot.free(true);
-            } else {
-                pivot.symmetric(
-                    self.holds[i].arms(self.mean),
-                    before.get_mut(limb.parent as usize),
-                );
-            }
+    /// Eliminates a limb as if errors answered along the arms that bonds pull along.
+    #[inline]
+    fn eliminate(&mut self, i: usize) {
+        let limb = &self.limbs[i];
+        let (before, rest) = self.pivots.split_at_mut(i);
+        let pivot = &mut rest[0];
+        if self.mean {
+            pivot.d += (pivot.turn + pivot.turn.transpose()) * 0.5;
         }
-    }
-
-    /// Eliminates from the leaves to the root, with errors that answer as they do at the end of the substep.
-    fn factorise_exactly(&mut self, h: f64) {
-        let mean = self.mean;
-        // How each body turns; what it is stiffened by answers to that.
-        let bodies = self.courses.iter_mut().zip(&self.bodies);
-        for ((course, body), (pivot, role)) in bodies.zip(self.pivots.iter_mut().zip(&self.roles)) {
-            if *role == Role::Works {
-                course.find_turning(body, mean, h);
-                pivot.d = pivot.d * course.turning + body.inertia();
-            }
-        }
-        for i in (0..self.limbs.len()).rev() {
-            let limb = &self.limbs[i];
-            let (before, rest) = self.pivots.split_at_mut(i);
-            let pivot = &mut rest[0];
-            let hold = &self.holds[i];
-            if self.roles[i] != Role::Works {
-                // What hangs on one that works weighs what it weighed.
-                if self.roles.get(limb.parent as usize) == Some(&Role::Works) {
-                    pivot.lean(hold.arm(1, mean), &mut before[limb.parent as usize]);
-                }
-                continue;
-            }
-            if limb.joint == NONE {
-                pivot.free(false);
-                continue;
-            }
-            let own = cross_times(-hold.end[0], &self.courses[i].turning);
-            let other = match self.courses.get(limb.parent as usize) {
-                Some(parent) => cross_times(-hold.end[1], &parent.turning),
-                None => DMat3::ZERO,
-            };
+        pivot.d += self.bodies[i].inertia();
+        if limb.joint == NONE {
+            pivot.free(true);
+        } else {
             let parent = before.get_mut(limb.parent as usize);
-            pivot.exact(hold.arms(mean), [own, other], parent);
+            pivot.symmetric(self.holds[i].arms(self.mean), parent);
         }
     }
 
-    /// Finds how motions and impulses change in a substep of `h` seconds, and changes them.
-    fn solve(&mut self, h: f64, tolerance: f64) {
-        for (change, course) in self.changes.iter_mut().zip(&self.courses) {
-            change.shift = course.lack[0];
-            change.turn = course.lack[1];
+    /// Eliminates a limb, if that is to be done anew, with errors that answer as they do at the end of the substep.
+    #[inline]
+    fn eliminate_exactly(&mut self, i: usize) {
+        let mean = self.mean;
+        let limb = &self.limbs[i];
+        let (before, rest) = self.pivots.split_at_mut(i);
+        let pivot = &mut rest[0];
+        let hold = &self.holds[i];
+        if self.roles[i] != Role::Renews {
+            // What hangs on one that is renewed weighs what it weighed.
+            if self.roles.get(limb.parent as usize) == Some(&Role::Renews) {
+                pivot.lean(hold.arm(1, mean), &mut before[limb.parent as usize]);
+            }
+            return;
         }
-        self.substitute(1.0 / h, tolerance * FELT / h);
+        let turning = &self.courses[i].turning;
+        if mean {
+            // What it is stiffened by answers to how it turns.
+            pivot.d += pivot.turn * *turning;
+        }
+        pivot.d += self.bodies[i].inertia();
+        if limb.joint == NONE {
+            pivot.free(false);
+            return;
+        }
+        let own = cross_times(-hold.end[0], turning);
+        let other = match self.courses.get(limb.parent as usize) {
+            Some(parent) => cross_times(-hold.end[1], &parent.turning),
+            None => DMat3::ZERO,
+        };
+        let parent = before.get_mut(limb.parent as usize);
+        pivot.exact(hold.arms(mean), [own, other], parent);
     }
 
-    /// From what is to be given to each body that works to how it changes its motion: up to the root and down again; and changes it. Errors apart count
-    /// `rate` times. What hangs on one that changes its motion by more than `felt` (m/s or rad/s) follows it.
-    fn substitute(&mut self, rate: f64, felt: f64) {
+    /// From the leaves to the root (B65): eliminates limbs anew, if it is said how, and finds with what those that work pull on their parents, from
+    /// what is to be given to each. Errors apart count `rate` times. One way through memory does both: that is what large trees cost.
+    fn ascend(&mut self, anew: Option<Answer>, rate: f64) {
         let mean = self.mean;
         for i in (0..self.limbs.len()).rev() {
-            if self.roles[i] != Role::Works {
+            match anew {
+                Some(Answer::Secant) => self.eliminate(i),
+                Some(Answer::Exact) => self.eliminate_exactly(i),
+                None => {}
+            }
+            if !self.roles[i].works() {
                 self.changes[i] = Change::default();
                 continue;
             }
@@ -419,16 +448,32 @@ impl Tree {
                 parent.turn -= hold.arm(1, mean).cross(change.impulse);
             }
         }
+    }
+
+    /// Finds how motions and impulses change in a substep of `h` seconds, and changes them.
+    fn solve(&mut self, anew: Option<Answer>, h: f64, tolerance: f64) {
+        let all = self.changes.iter_mut().zip(&self.courses);
+        for ((change, course), _) in all.zip(&self.roles).filter(|(_, role)| role.works()) {
+            [change.shift, change.turn] = course.lack;
+        }
+        self.ascend(anew, 1.0 / h);
+        self.descend(tolerance * FELT / h);
+    }
+
+    /// From the root to the leaves: how each body that works changes its motion; and changes it. What hangs on one that changes its motion by
+    /// more than `felt` (m/s or rad/s) follows it.
+    fn descend(&mut self, felt: f64) {
+        let mean = self.mean;
         for i in 0..self.limbs.len() {
             let (before, rest) = self.changes.split_at_mut(i);
             let above = self.limbs[i].parent as usize;
             let parent = before.get(above);
             let change = &mut rest[0];
-            if self.roles[i] != Role::Works && self.roles.get(above) == Some(&Role::Rests) {
+            if !self.roles[i].works() && self.roles.get(above) == Some(&Role::Rests) {
                 continue;
             }
             self.pivots[i].scatter(change, parent.map(|p| (p.shift, p.turn)));
-            if self.roles[i] == Role::Works {
+            if self.roles[i].works() {
                 self.courses[i].change(change);
                 self.holds[i].impulse += change.impulse;
                 continue;
@@ -523,11 +568,20 @@ impl Tree {
         }
     }
 
+    /// Makes room in the joints for what they have to remember.
+    pub fn remember(&self, joints: &mut [Joint]) {
+        for limb in &self.limbs {
+            if let Some(joint) = joints.get_mut(limb.joint as usize) {
+                joint.remember();
+            }
+        }
+    }
+
     /// Makes velocities right at the end of the substep (B27), after what bonds pulled with along mean arms has been given once
-    /// more.
-    pub fn correct(&mut self, cast: &mut Cast<'_>, budget: &Budget) -> Outcome {
+    /// more; [`write_velocities`](Self::write_velocities) gives them.
+    pub fn correct(&mut self, cast: &Cast<'_>, budget: &Budget) -> Outcome {
         let again = std::mem::take(&mut self.again);
-        self.roles.fill(Role::Works);
+        self.roles.fill(Role::Renews);
         self.read_velocities(&cast.nodes[cast.slot[self.matter.index()] as usize], again);
         let still = self.root.as_ref().map(|(matter, point)| {
             let share = &cast.nodes[cast.slot[matter.index()] as usize];
@@ -552,19 +606,24 @@ impl Tree {
                 true => course.pulled_again(body),
                 false => [body.velocity, body.spin],
             };
-            if self.is_thrown(led, pulled) {
-                return outcome;
-            }
+            let kept = !self.is_thrown(led, pulled);
             for (course, body) in self.courses.iter_mut().zip(&self.bodies) {
-                [course.velocity, course.spin] = pulled(course, body);
+                [course.velocity, course.spin] = match kept {
+                    true => pulled(course, body),
+                    false => [body.velocity, body.spin],
+                };
             }
         }
+        outcome
+    }
+
+    /// Gives all nodes the velocities that were found.
+    pub fn write_velocities(&self, cast: &mut Cast<'_>) {
         let nodes = &mut cast.nodes[cast.slot[self.matter.index()] as usize];
         for (limb, course) in self.limbs.iter().zip(&self.courses) {
             nodes.velocity[limb.node as usize] = course.velocity;
             nodes.spin[limb.node as usize] = course.spin;
         }
-        outcome
     }
 
     /// Finds the velocities nearest to those there are at which no two points of a joint part.
@@ -576,15 +635,14 @@ impl Tree {
             if outcome.converged || outcome.iterations >= VELOCITY_ROUNDS {
                 return outcome;
             }
-            if outcome.iterations == 0 {
-                self.weigh(0.0);
-                self.factorise();
+            let anew = (outcome.iterations == 0).then_some(Answer::Secant);
+            if anew.is_some() {
+                self.weigh(0.0, false);
             }
             outcome.iterations += 1;
-            for change in &mut self.changes {
-                (change.shift, change.turn) = (DVec3::ZERO, DVec3::ZERO);
-            }
-            self.substitute(1.0, 0.0);
+            self.changes.fill(Change::default());
+            self.ascend(anew, 1.0);
+            self.descend(0.0);
         }
     }
 

@@ -1,0 +1,312 @@
+//! Numbers of joints and bodies that can be changed while a scene runs: what drives a joint, when it gives way, and how bodies rub and spring back.
+//!
+//! What a joint does not have is not there to be changed: one without a drive can't be driven, one that never gives way can't be made to. A target
+//! that follows a timetable is the timetable's.
+
+use super::{Range, Subject};
+use crate::{Simulation, build::Model, collisions::Collisions};
+use std::f64::consts::PI;
+use trocar_dynamics::joint::{Drive, Target};
+
+/// With more bodies than this their numbers are not listed: nobody would find one among them.
+const MOST_BODIES: usize = 64;
+
+/// A number of a drive.
+struct Number {
+    name: &'static str,
+    /// Along a line, and about an axis.
+    units: [&'static str; 2],
+    about: &'static str,
+    /// Likewise.
+    ranges: [Range; 2],
+    place: fn(&mut Drive) -> Option<&mut f64>,
+}
+
+const NUMBERS: [Number; 9] = [
+    Number {
+        name: "target speed",
+        units: ["m/s", "rad/s"],
+        about: "The speed that its drive is to reach.",
+        ranges: [Range::Either(1.0), Range::Either(10.0)],
+        place: |drive| match drive {
+            Drive::Speed { target, .. }
+            | Drive::Pid {
+                target: Target::Speed(target),
+                ..
+            } => Some(target),
+            _ => None,
+        },
+    },
+    Number {
+        name: "target",
+        units: ["m", "rad"],
+        about: "The place that its drive is to reach.",
+        ranges: [Range::Around(0.5), Range::Around(PI)],
+        place: |drive| match drive {
+            Drive::Servo { target, .. }
+            | Drive::Pid {
+                target: Target::Place(target),
+                ..
+            } => Some(target),
+            _ => None,
+        },
+    },
+    Number {
+        name: "rest",
+        units: ["m", "rad"],
+        about: "Where its spring rests.",
+        ranges: [Range::Around(0.5), Range::Around(PI)],
+        place: |drive| match drive {
+            Drive::Spring { rest, .. } => Some(rest),
+            _ => None,
+        },
+    },
+    Number {
+        name: "force",
+        units: ["N", "N·m"],
+        about: "What drives it, always the same.",
+        ranges: [Range::Either(10.0), Range::Either(1.0)],
+        place: |drive| match drive {
+            Drive::Force(force) => Some(force),
+            _ => None,
+        },
+    },
+    Number {
+        name: "greatest force",
+        units: ["N", "N·m"],
+        about: "The most that its drive gives.",
+        ranges: [Range::UpTo(100.0), Range::UpTo(10.0)],
+        place: |drive| match drive {
+            Drive::Speed { most, .. } | Drive::Servo { most, .. } | Drive::Pid { most, .. } => {
+                Some(most)
+            }
+            _ => None,
+        },
+    },
+    Number {
+        name: "stiffness",
+        units: ["N/m", "N·m/rad"],
+        about: "Its spring, or that of its servo.",
+        ranges: [Range::UpTo(1000.0), Range::UpTo(10.0)],
+        place: |drive| match drive {
+            Drive::Spring { stiffness, .. } | Drive::Servo { stiffness, .. } => Some(stiffness),
+            Drive::Pid { proportional, .. } => Some(proportional),
+            _ => None,
+        },
+    },
+    Number {
+        name: "damping",
+        units: ["N·s/m", "N·m·s/rad"],
+        about: "What slows its spring or servo.",
+        ranges: [Range::UpTo(100.0), Range::UpTo(1.0)],
+        place: |drive| match drive {
+            Drive::Spring { damping, .. } | Drive::Servo { damping, .. } => Some(damping),
+            _ => None,
+        },
+    },
+    Number {
+        name: "integral",
+        units: ["N/(m·s)", "N·m/(rad·s)"],
+        about: "What its controller gives for what it has summed up.",
+        ranges: [Range::UpTo(1000.0), Range::UpTo(10.0)],
+        place: |drive| match drive {
+            Drive::Pid { integral, .. } => Some(integral),
+            _ => None,
+        },
+    },
+    Number {
+        name: "differential",
+        units: ["N·s/m", "N·m·s/rad"],
+        about: "What its controller gives for how fast the error changes.",
+        ranges: [Range::UpTo(100.0), Range::UpTo(1.0)],
+        place: |drive| match drive {
+            // That of a speed would be noise.
+            Drive::Pid {
+                target: Target::Place(_),
+                differential,
+                ..
+            } => Some(differential),
+            _ => None,
+        },
+    },
+];
+
+/// A parameter as it is listed.
+pub(super) struct Listed {
+    pub group: String,
+    pub name: &'static str,
+    pub unit: &'static str,
+    pub about: &'static str,
+    pub bounds: [f64; 2],
+    pub start: f64,
+    pub subject: Subject,
+}
+
+/// What a joint is called where parameters are: "joint" and its name, or its number.
+fn title(model: &Model, joint: usize) -> String {
+    match model.joint_names.get(joint) {
+        Some(name) if !name.is_empty() => format!("joint {name}"),
+        _ => format!("joint {joint}"),
+    }
+}
+
+/// Numbers of all joints.
+pub(super) fn joints(model: &Model) -> Vec<Listed> {
+    let mut list = Vec::new();
+    for (j, joint) in model.joints.iter().enumerate() {
+        if joint.strength.is_finite() {
+            list.push(Listed {
+                group: title(model, j),
+                name: "strength",
+                unit: "N",
+                about: "Beyond this force it gives way; N·m where it holds a turn.",
+                bounds: Range::Tenfold.bounds(joint.strength),
+                start: joint.strength,
+                subject: Subject::Strength(j),
+            });
+        }
+        // A scene file gives a joint one drive at most.
+        let Some(control) = joint.controls.first() else {
+            continue;
+        };
+        let Some(mut drive) = control.drive else {
+            continue;
+        };
+        let timed = model.timetables.iter().any(|t| t.joint == j);
+        let kind = usize::from(control.coordinate.is_angle());
+        for (k, number) in NUMBERS.iter().enumerate() {
+            let Some(start) = (number.place)(&mut drive).map(|x| *x) else {
+                continue;
+            };
+            if timed && number.name.starts_with("target") {
+                continue;
+            }
+            list.push(Listed {
+                group: title(model, j),
+                name: number.name,
+                unit: number.units[kind],
+                about: number.about,
+                bounds: number.ranges[kind].bounds(start),
+                start,
+                subject: Subject::Drive(j, k),
+            });
+        }
+    }
+    list
+}
+
+/// Numbers of all bodies that touch others, if they are few.
+pub(super) fn bodies(model: &Model) -> Vec<Listed> {
+    let mut list = Vec::new();
+    if model.colliders.len() > MOST_BODIES {
+        return list;
+    }
+    for (c, collider) in model.colliders.iter().enumerate() {
+        let Some(look) = model.looks.iter().find(|l| l.at == collider.at) else {
+            continue;
+        };
+        let [sticking, sliding] = collider.friction;
+        for (k, (name, about, greatest, start)) in [
+            (
+                "static friction",
+                "Coefficient until it slides; that of a pair is the geometric mean.",
+                2.0,
+                sticking,
+            ),
+            (
+                "dynamic friction",
+                "Coefficient while it slides, no greater than the static one.",
+                2.0,
+                sliding,
+            ),
+            (
+                "restitution",
+                "With how much of its speed it springs back; that of a pair is the product.",
+                1.0,
+                collider.restitution,
+            ),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            list.push(Listed {
+                group: format!("body {}", look.name),
+                name,
+                unit: "",
+                about,
+                bounds: Range::Within(greatest).bounds(start),
+                start,
+                subject: Subject::Body(c, k),
+            });
+        }
+    }
+    list
+}
+
+impl Simulation {
+    /// Why bodies can't have such values together; an error if so.
+    pub(super) fn check_bodies(&self, values: &[(usize, f64)]) -> Result<(), String> {
+        let of = |p: usize| match self.subjects[p] {
+            Subject::Body(c, k) if k < 2 => Some((c, k)),
+            _ => None,
+        };
+        for (c, _) in values.iter().filter_map(|(p, _)| of(*p)) {
+            let mut friction = self.model.colliders[c].friction;
+            for (p, value) in values {
+                if let Some((_, k)) = of(*p).filter(|(other, _)| *other == c) {
+                    friction[k] = *value;
+                }
+            }
+            let [sticking, sliding] = friction;
+            if sliding > sticking {
+                return Err(format!(
+                    "dynamic friction of {sliding} is greater than the static one of {sticking}"
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives a number of a drive its value, in the model and in the group that steps it.
+    pub(super) fn set_drive(&mut self, joint: usize, number: usize, value: f64) {
+        let place = NUMBERS[number].place;
+        self.each_copy(joint, |joint| {
+            let drive = joint.controls.first_mut().and_then(|c| c.drive.as_mut());
+            if let Some(x) = drive.and_then(place) {
+                *x = value;
+            }
+        });
+    }
+
+    /// Says beyond which force a joint gives way, N.
+    pub(super) fn set_strength(&mut self, joint: usize, value: f64) {
+        self.each_copy(joint, |joint| joint.strength = value);
+    }
+
+    /// Shows a joint of the model, and the same one of its group; whoever slept is awake then.
+    fn each_copy(&mut self, joint: usize, mut show: impl FnMut(&mut trocar_dynamics::Joint)) {
+        show(&mut self.model.joints[joint]);
+        for group in &mut self.groups {
+            if let Some(place) = group.joint_index.iter().position(|k| *k == joint) {
+                show(&mut group.joints[place]);
+                group
+                    .collisions
+                    .as_mut()
+                    .into_iter()
+                    .for_each(Collisions::wake_all);
+            }
+        }
+    }
+
+    /// Gives a body that touches others a number: static friction, dynamic friction, restitution.
+    pub(super) fn set_body(&mut self, collider: usize, number: usize, value: f64) {
+        let collider = &mut self.model.colliders[collider];
+        match number {
+            0 | 1 => collider.friction[number] = value,
+            _ => collider.restitution = value,
+        }
+        // What rested on a slope may slide now.
+        let touching = self.groups.iter_mut().filter_map(|g| g.collisions.as_mut());
+        touching.for_each(Collisions::wake_all);
+    }
+}
