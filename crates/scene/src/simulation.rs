@@ -684,6 +684,12 @@ impl Simulation {
     pub fn spoil(&mut self, matter: MatterId, node: usize) {
         self.state.nodes[matter.index()].velocity[node].x = f64::NAN;
     }
+
+    /// Gives all nodes of a matter that can move a velocity, m/s; only tests want to.
+    #[doc(hidden)]
+    pub fn fling(&mut self, matter: MatterId, velocity: DVec3) {
+        self.state.nodes[matter.index()].velocity.fill(velocity);
+    }
 }
 
 /// All groups of a model, as they start.
