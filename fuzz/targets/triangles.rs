@@ -36,6 +36,7 @@ fn kind(a: &Triangle, b: &Triangle) -> u8 {
         Contact::Point(_) => 1,
         Contact::Segment(_) => 2,
         Contact::Polygon(_) => 3,
+        Contact::Unknown => 4,
     }
 }
 

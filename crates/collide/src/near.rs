@@ -54,7 +54,7 @@ impl Near {
     }
 
     /// Writes the pairs of overlapping `bounds` (m) into `out`, in ascending order, as [`Broad`] does, but looks for them only when a box has left the
-    /// room that it was given: `room` (m, 0 or more) on every side. What `lasting` says of a pair must not change between looks; what
+    /// room that it was given: `room` (m, 0 or more) on every side. A box of which a side is no number is without limits there, so that it is near to all. What `lasting` says of a pair must not change between looks; what
     /// `now` says may.
     pub fn overlapping(
         &mut self,
@@ -65,9 +65,8 @@ impl Near {
         out: &mut Vec<Pair>,
     ) {
         let within = |(one, reach): (&Bounds, &Bounds)| {
-            // What is no number overlaps nothing, and is nowhere.
-            let lost = one.low.is_nan() || one.high.is_nan();
-            lost || (reach.low.cmple(one.low).all() && one.high.cmple(reach.high).all())
+            let one = one.certain();
+            reach.low.cmple(one.low).all() && one.high.cmple(reach.high).all()
         };
         let holds = self.reach.len() == bounds.len() && bounds.iter().zip(&self.reach).all(within);
         if holds {
@@ -83,15 +82,16 @@ impl Near {
             self.looks += 1;
             self.reach.clear();
             let reach = |(k, one): (usize, &Bounds)| match close {
-                true => *one,
-                false => one.grown(room(k)),
+                true => one.certain(),
+                false => one.grown(room(k)).certain(),
             };
             self.reach.extend(bounds.iter().enumerate().map(reach));
             self.broad.update(&self.reach, lasting, &mut self.pairs);
         }
         out.clear();
         out.extend(self.pairs.iter().filter(|pair| {
-            bounds[pair.a as usize].overlaps(&bounds[pair.b as usize]) && now(pair.a, pair.b)
+            let [a, b] = [pair.a, pair.b].map(|k| bounds[k as usize].certain());
+            a.overlaps(&b) && now(pair.a, pair.b)
         }));
     }
 
@@ -235,6 +235,8 @@ mod tests {
             let lasting = |a: u32, b: u32| !(a + b).is_multiple_of(5);
             let now = |a: u32, b: u32| !(asleep(a) && asleep(b));
             near.overlapping(&bounds, |_| 1e-3, lasting, now, &mut found);
+            // What is no number may be anywhere.
+            let bounds: Vec<Bounds> = bounds.iter().map(Bounds::certain).collect();
             broad.update(&bounds, |a, b| lasting(a, b) && now(a, b), &mut expected);
             assert_eq!(found, expected, "frame {frame}");
             total += found.len();
@@ -265,6 +267,18 @@ mod tests {
             let mut near = Near::default();
             let found = near.update(&[good, bad], 0.01, |_, _| true);
             assert_eq!(found, [Pair::new(0, 1)], "{bad:?}");
+            // The same for boxes, whether there was a look before or not, and whatever room is given.
+            let (mut near, mut pairs) = (Near::default(), Vec::new());
+            let apart = thing(DVec3::splat(9.0), 0.01, 0.0).bounds;
+            for (bounds, room, wanted) in [
+                ([good.bounds, apart], 0.0, 0),
+                ([good.bounds, bad.bounds.grown(bad.speed)], 0.0, 1),
+                ([good.bounds, apart], f64::NAN, 0),
+                ([good.bounds, bad.bounds.grown(bad.speed)], f64::NAN, 1),
+            ] {
+                near.overlapping(&bounds, |_| room, |_, _| true, |_, _| true, &mut pairs);
+                assert_eq!(pairs.len(), wanted, "{bounds:?}");
+            }
         }
     }
 

@@ -51,7 +51,35 @@ proptest! {
         if a.iter().chain(&b).all(fits) {
             prop_assert_eq!(one, other);
         }
-        triangle::contact(&a, &b);
+        // What is no number may touch anything, unless it lies apart along an axis along which all are numbers.
+        let all = |axis: usize| a.iter().chain(&b).all(|p| !p[axis].is_nan());
+        let apart = |axis: usize| {
+            let of = |t: &[DVec3; 3]| t.map(|p| p[axis]);
+            let (p, q) = (of(&a), of(&b));
+            let gap = |p: [f64; 3], q: [f64; 3]| p.into_iter().fold(f64::NEG_INFINITY, f64::max) < q.into_iter().fold(f64::INFINITY, f64::min);
+            gap(p, q) || gap(q, p)
+        };
+        if a.iter().chain(&b).any(|p| p.is_nan()) && !(0..3).any(|k| all(k) && apart(k)) {
+            prop_assert!(one && other, "{:?} {:?}", a, b);
+        }
+        prop_assert_eq!(triangle::contact(&a, &b).exists(), one);
+        prop_assert_eq!(triangle::contact(&b, &a).exists(), other);
+    }
+
+    /// Sizes beyond those that determinants can do with change nothing, as powers of two do not round.
+    #[test]
+    fn triangles_of_all_sizes(
+        a in prop::array::uniform3(prop::array::uniform3(-4..5_i32)), b in prop::array::uniform3(prop::array::uniform3(-4..5_i32)),
+        power in -1000..1000_i32,
+    ) {
+        let whole = |t: [[i32; 3]; 3]| t.map(|p| DVec3::from(p.map(f64::from)));
+        let (a, b) = (whole(a), whole(b));
+        let scale = f64::from_bits(((power + 1023) as u64) << 52);
+        let scaled = |t: [DVec3; 3]| t.map(|p| p * scale);
+        let (p, q) = (scaled(a), scaled(b));
+        prop_assert_eq!(triangle::touch(&p, &q), triangle::touch(&a, &b));
+        let kind = |contact: triangle::Contact| std::mem::discriminant(&contact);
+        prop_assert_eq!(kind(triangle::contact(&p, &q)), kind(triangle::contact(&a, &b)));
     }
 
     #[test]
@@ -92,7 +120,15 @@ proptest! {
                 prop_assert_eq!(tree.len(), before);
             }
             let mut search = Search::default();
-            search.within(Side { tree: &tree, positions: &positions });
+            let found = search.within(Side { tree: &tree, positions: &positions }).to_vec();
+            // With a node less, it says so; and what has that node may touch: nothing that was found is missing.
+            let fewer = &positions[..positions.len() - 1];
+            let then = search.within(Side { tree: &tree, positions: fewer }).to_vec();
+            let few = tree.node_count() > fewer.len();
+            prop_assert_eq!(search.broken().is_some(), few);
+            for pair in found.iter().filter(|_| few) {
+                prop_assert!(then.contains(pair), "{:?}", pair);
+            }
         }
         if let Ok(mut patch) = patch {
             let probes = [Probe {

@@ -4,7 +4,7 @@ use glam::DVec3;
 use proptest::prelude::*;
 use trocar_collide::{
     closest,
-    fold::{Feature, Folds},
+    fold::{Ahead, Feature, Folds},
     tree::{Change, Side, Tree},
 };
 
@@ -288,7 +288,264 @@ proptest! {
                 }
             }
         }
+        // Edges that are nearest to each other between their ends.
+        let mut across = 0;
+        for (one, other) in pairs_of_edges(&triangles) {
+            let [p, q] = one.map(|n| positions[n as usize]);
+            let [r, s] = other.map(|n| positions[n as usize]);
+            let (x, y) = closest::segment_segment(p, q, r, s);
+            let inner = |x: f64| x > 0.0 && x < 1.0;
+            if inner(x) && inner(y) && p.lerp(q, x).distance(r.lerp(s, y)) < thickness {
+                let feature = Feature::new(&one, &other).unwrap();
+                prop_assert!(found.iter().any(|f| f.feature == feature), "{:?}", feature);
+                across += 1;
+            }
+        }
+        prop_assert!(across > 0 || thickness < 0.002);
+        prop_assert_eq!(folds.broken(), None);
     }
+
+    /// Sheets that go far in one look, each node its own way: whatever comes within the thickness at any of many times on the way is a contact.
+    #[test]
+    fn nothing_that_will_meet_is_missed(seed: u64, speed in 0.0_f64..0.2) {
+        let n = 3;
+        let triangles = sheets(n);
+        let mut state = seed | 1;
+        let mut next = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) as f64 / (1_u64 << 30) as f64 - 1.0
+        };
+        let mut vector = |size: f64| DVec3::new(next(), next(), next()) * size;
+        let mut positions = place(n, 0.02);
+        positions.iter_mut().for_each(|p| *p += vector(0.002));
+        let tree = Tree::new(&triangles, &positions).unwrap();
+        let thickness = 0.001;
+        let whole = vector(0.1);
+        let ways: Vec<DVec3> = (0..positions.len())
+            .map(|k| whole + vector(0.01) - if k < positions.len() / 2 { DVec3::ZERO } else { DVec3::Z * speed })
+            .collect();
+        let ahead = Ahead { ways: &ways, thickness };
+        let side = Side { tree: &tree, positions: &positions };
+        let mut folds = Folds::default();
+        folds.look_ahead_by(side, thickness, ahead, &trocar_math::Alone);
+        let found = folds.find_ahead(side, thickness, Some(ahead)).to_vec();
+        prop_assert_eq!(folds.broken(), None);
+        let within = |some: &[u32], all: &[u32]| some.iter().all(|n| *n == u32::MAX || all.contains(n));
+        let known = |one: &[u32], other: &[u32]| {
+            found.iter().any(|f| {
+                let (a, b) = (&f.feature.a, &f.feature.b);
+                (within(a, one) && within(b, other)) || (within(a, other) && within(b, one))
+            })
+        };
+        let times = 200;
+        for time in 0..=times {
+            let share = f64::from(time) / f64::from(times);
+            let at = |n: u32| positions[n as usize] + ways[n as usize] * share;
+            for node in 0..positions.len() as u32 {
+                let own: Vec<&[u32; 3]> = triangles.iter().filter(|t| t.contains(&node)).collect();
+                for t in &triangles {
+                    if own.iter().all(|o| o.iter().any(|n| t.contains(n))) {
+                        continue;
+                    }
+                    let corners = t.map(at);
+                    let near = closest::point(corners, closest::on_triangle(at(node), corners));
+                    prop_assert!(
+                        near.distance(at(node)) >= thickness || known(&[node], t),
+                        "{} {:?} at {}", node, t, share
+                    );
+                }
+            }
+            for (one, other) in pairs_of_edges(&triangles) {
+                let ([p, q], [r, s]) = (one.map(at), other.map(at));
+                let (x, y) = closest::segment_segment(p, q, r, s);
+                if p.lerp(q, x).distance(r.lerp(s, y)) >= thickness {
+                    continue;
+                }
+                // Where they meet at an end, that end meets a face of the other first.
+                let faces = |edge: [u32; 2]| triangles.iter().filter(move |t| edge.iter().all(|n| t.contains(n)));
+                let met = known(&one, &other)
+                    || faces(other).any(|t| one.iter().any(|n| known(&[*n], t)))
+                    || faces(one).any(|t| other.iter().any(|n| known(&[*n], t)));
+                prop_assert!(met, "{:?} {:?} at {}", one, other, share);
+            }
+        }
+        // Along its normal each of them comes from where it is now.
+        for fold in &found {
+            let spot = |k: usize, share: f64| {
+                let nodes = triangles[fold.spots[k].triangle as usize];
+                closest::point(nodes.map(|n| positions[n as usize] + ways[n as usize] * share), fold.spots[k].weights)
+            };
+            if !fold.feature.is_pierced() {
+                let now = (spot(0, 0.0) - spot(1, 0.0)).dot(fold.normal);
+                prop_assert!((now - fold.distance).abs() < 1e-9, "{:?} {}", fold, now);
+            }
+        }
+    }
+}
+
+/// All pairs of edges of two triangles that share no corner, each once.
+fn pairs_of_edges(triangles: &[[u32; 3]]) -> Vec<([u32; 2], [u32; 2])> {
+    let mut edges: Vec<[u32; 2]> = triangles
+        .iter()
+        .flat_map(|[a, b, c]| [[*a, *b], [*b, *c], [*c, *a]])
+        .map(|[a, b]| [a.min(b), a.max(b)])
+        .collect();
+    edges.sort_unstable();
+    edges.dedup();
+    let has = |edge: [u32; 2]| {
+        let with = move |t: &&[u32; 3]| edge.iter().all(|n| t.contains(n));
+        triangles.iter().filter(with)
+    };
+    let mut pairs = Vec::new();
+    for (k, one) in edges.iter().enumerate() {
+        for other in &edges[k + 1..] {
+            let apart = |s: &[u32; 3], t: &[u32; 3]| !s.iter().any(|n| t.contains(n));
+            if has(*one).any(|s| has(*other).any(|t| apart(s, t))) {
+                pairs.push((*one, *other));
+            }
+        }
+    }
+    pairs
+}
+
+/// A closed hollow ball flung at another, far farther than its triangles are large: the nearest of what will meet is told, from outside. And its own walls, which stay as far
+/// from each other as they are, are no contact.
+#[test]
+fn hollow_balls_that_are_flung_at_each_other_are_met_outside() {
+    let (points, faces) = hollow();
+    let count = points.len() as u32;
+    let triangles: Vec<[u32; 3]> = faces
+        .iter()
+        .copied()
+        .chain(faces.iter().map(|t| t.map(|n| n + count)))
+        .collect();
+    let positions: Vec<DVec3> = points
+        .iter()
+        .copied()
+        .chain(points.iter().map(|p| *p + DVec3::new(0.3, 0.002, 0.001)))
+        .collect();
+    let tree = Tree::new(&triangles, &positions).unwrap();
+    let side = Side {
+        tree: &tree,
+        positions: &positions,
+    };
+    let fly = DVec3::new(-0.5, 0.0, 0.0);
+    let mut ways = vec![DVec3::ZERO; positions.len()];
+    ways[count as usize..].fill(fly);
+    let thickness = 0.0005;
+    for (ways, met) in [(&ways, true), (&vec![fly; positions.len()], false)] {
+        let ahead = Ahead { ways, thickness };
+        let mut folds = Folds::default();
+        folds.look_ahead_by(side, thickness, ahead, &trocar_math::Alone);
+        let found = folds.find_ahead(side, thickness, Some(ahead)).to_vec();
+        assert_eq!(!found.is_empty(), met);
+        for fold in &found {
+            let own = |n: u32| n < count;
+            let both = own(fold.feature.a[0]) != own(fold.feature.b[0]);
+            assert!(both, "{fold:?}");
+        }
+        // Those that face each other are pushed apart.
+        let facing = found.iter().filter(|f| f.normal.x.abs() > 0.9);
+        let mut outward = 0;
+        for fold in facing {
+            let first = f64::from(if fold.feature.a[0] < count { -1 } else { 1 });
+            let start = fold.spots.map(|s| {
+                let corners = triangles[s.triangle as usize].map(|n| positions[n as usize]);
+                closest::point(corners, s.weights).x
+            });
+            if (start[0] - start[1]).abs() < 0.21 {
+                assert!(fold.normal.x * first > 0.0, "{fold:?}");
+                outward += 1;
+            }
+        }
+        assert!(!met || outward > 0);
+    }
+}
+
+/// A ball of radius 0.05 m about the origin, of eight faces divided three times.
+fn hollow() -> (Vec<DVec3>, Vec<[u32; 3]>) {
+    let mut points = vec![
+        DVec3::X,
+        DVec3::NEG_X,
+        DVec3::Y,
+        DVec3::NEG_Y,
+        DVec3::Z,
+        DVec3::NEG_Z,
+    ];
+    let mut faces = Vec::new();
+    for x in [0, 1] {
+        for y in [2, 3] {
+            for z in [4, 5] {
+                faces.push([x, y, z]);
+            }
+        }
+    }
+    for _ in 0..3 {
+        let mut finer = Vec::new();
+        for [a, b, c] in faces {
+            let mut middle = |i: u32, j: u32| {
+                let at = (points[i as usize] + points[j as usize]).normalize();
+                let known = points.iter().position(|p| p.distance(at) < 1e-9);
+                known.unwrap_or_else(|| {
+                    points.push(at);
+                    points.len() - 1
+                }) as u32
+            };
+            let (p, q, r) = (middle(a, b), middle(b, c), middle(c, a));
+            finer.extend([[a, p, r], [p, b, q], [r, q, c], [p, q, r]]);
+        }
+        faces = finer;
+    }
+    points.iter_mut().for_each(|p| *p *= 0.05);
+    (points, faces)
+}
+
+/// A node that is nowhere may touch anything: that is said, and hides nothing.
+#[test]
+fn what_is_no_number_is_reported() {
+    let n = 4;
+    let triangles = sheets(n);
+    let mut positions = place(n, 0.001);
+    let mut tree = Tree::new(&triangles, &positions).unwrap();
+    let mut folds = Folds::default();
+    let side = |tree| Side {
+        tree,
+        positions: &positions,
+    };
+    let whole = folds.update(side(&tree), 0.002).to_vec();
+    assert_eq!(folds.broken(), None);
+    positions[30].z = f64::NAN;
+    assert!(tree.refit(&positions).is_err());
+    let side = Side {
+        tree: &tree,
+        positions: &positions,
+    };
+    let found = folds.update(side, 0.002).to_vec();
+    let pair = folds.broken().unwrap();
+    assert!(pair.iter().any(|t| triangles[*t as usize].contains(&30)));
+    let has = |f: &trocar_collide::fold::Fold| {
+        let nodes = f.spots.map(|s| triangles[s.triangle as usize]);
+        nodes.as_flattened().contains(&30)
+    };
+    for fold in whole.iter().filter(|f| !has(f)) {
+        assert!(found.iter().any(|f| f.id == fold.id), "{fold:?}");
+    }
+    // So does a way that is none.
+    let sound = place(n, 0.001);
+    tree.refit(&sound).unwrap();
+    let mut ways = vec![DVec3::ZERO; sound.len()];
+    ways[7].x = f64::INFINITY;
+    let ahead = Ahead {
+        ways: &ways,
+        thickness: 0.0005,
+    };
+    let side = Side {
+        tree: &tree,
+        positions: &sound,
+    };
+    folds.look_ahead_by(side, 0.0005, ahead, &trocar_math::Alone);
+    folds.find_ahead(side, 0.0005, Some(ahead));
+    assert!(folds.broken().is_some());
 }
 
 #[test]

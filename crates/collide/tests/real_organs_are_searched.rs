@@ -49,8 +49,18 @@ fn organs() -> Vec<(String, Surface)> {
         let name = path.file_name().and_then(|n| n.to_str()).unwrap();
         organs.push((name.to_string(), surface));
     }
+    // Where the folder is, what is in it is read: a reader that refuses them would leave nothing to test.
+    assert!(
+        organs.len() >= LEAST_ORGANS,
+        "{} of {} can be read",
+        organs.len(),
+        files.len()
+    );
     organs
 }
+
+/// How many of the surfaces can be read at least.
+const LEAST_ORGANS: usize = 8;
 
 fn corners(surface: &Surface, positions: &[DVec3], t: u32) -> [DVec3; 3] {
     surface.triangles[t as usize].map(|n| positions[n as usize])

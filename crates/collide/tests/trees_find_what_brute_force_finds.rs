@@ -546,7 +546,12 @@ fn too_few_positions_are_refused() {
         tree: &tree,
         positions: &positions[..2],
     };
-    assert!(search.between(short, short).is_empty());
+    // Who asks all the same is told what may touch, and that nobody can tell.
+    assert!(!search.between(short, short).is_empty());
+    assert!(matches!(
+        search.broken(),
+        Some(TreeError::TooFewPositions { .. })
+    ));
 }
 
 #[test]

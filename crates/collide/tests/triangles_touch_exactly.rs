@@ -156,6 +156,7 @@ fn kind_found(contact: &Contact) -> usize {
         Contact::Point(_) => 1,
         Contact::Segment(_) => 2,
         Contact::Polygon(_) => 3,
+        Contact::Unknown => 4,
     }
 }
 

@@ -8,12 +8,12 @@ use crate::build::{Model, membrane::numbered};
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
 use trocar_collide::{
-    fold::{Feature, Fold, Folds, Spot},
+    fold::{Ahead, Feature, Fold, Folds, Spot},
     torn::{self, Share, Torn},
     tree::{Change, Side, Tree},
 };
 use trocar_dynamics::{Anchor, Contact, Crew, Local, MatterId, Nodes};
-use trocar_math::Alone;
+use trocar_math::{Alone, Bounds};
 use trocar_soft::membrane::Membrane;
 
 /// Least number of places for the nodes, and for the triangles, of a tissue.
@@ -55,6 +55,8 @@ pub struct Folding {
     folds: Folds,
     /// Of all members, by number, m.
     positions: Vec<DVec3>,
+    /// How far they go in the substep, m, if that is farther than triangles are large; else of some time before.
+    ways: Vec<DVec3>,
     /// Where they were at the last look.
     looked: Vec<DVec3>,
     /// How far that reached, m; none yet if it is negative.
@@ -159,6 +161,7 @@ impl Folding {
             tree: Tree::default(),
             folds: Folds::default(),
             positions: Vec::new(),
+            ways: Vec::new(),
             looked: Vec::new(),
             reach: -1.0,
             spacing: 0.0,
@@ -307,33 +310,75 @@ impl Folding {
             let speeds = (0..nodes.len()).map(|i| masses.node_velocity(nodes, i).length_squared());
             fastest = speeds.fold(fastest, f64::max);
         }
-        // Two points come together at twice the speed. What goes farther than an edge in a substep is lost to everybody.
-        let way = (2.0 * fastest.sqrt() * h).min(self.spacing);
-        let range = self.thickness * (1.0 + WATCH) + way;
-        if 2.0 * self.moved() + range > self.reach {
-            // With more, triangles of a flat sheet that share no corner would be pairs.
-            let most = (MOST_ROOM * self.spacing).max(0.25 * self.thickness);
-            self.reach = range + (LASTING * way).clamp(0.25 * self.thickness, most);
+        // Two points come together at twice the speed, unless all go the same way.
+        let mut way = 2.0 * fastest.sqrt() * h;
+        if way > self.spacing {
+            way = way.min(self.look_ahead(model, &share, h));
+        }
+        // What goes farther than an edge in a substep may be near nothing before and after it: it is swept.
+        let swift = way > self.spacing;
+        let range = self.thickness * (1.0 + WATCH) + way.min(self.spacing);
+        if swift || 2.0 * self.moved() + range > self.reach {
             // A node that is nowhere touches nothing, and hides no other.
             let _ = match crew {
                 Some(crew) => self.tree.refit_by(&self.positions, crew),
                 None => self.tree.refit(&self.positions),
             };
+            // With more, triangles of a flat sheet that share no corner would be pairs.
+            let most = (MOST_ROOM * self.spacing).max(0.25 * self.thickness);
+            self.reach = range + (LASTING * way).clamp(0.25 * self.thickness, most);
             let surface = Side {
                 tree: &self.tree,
                 positions: &self.positions,
             };
-            match crew {
-                Some(crew) => self.folds.look_by(surface, self.reach, crew),
-                None => self.folds.look_by(surface, self.reach, &Alone),
+            let ahead = swift.then_some(Ahead {
+                ways: &self.ways,
+                thickness: self.thickness,
+            });
+            match (crew, ahead) {
+                (Some(crew), None) => self.folds.look_by(surface, self.reach, crew),
+                (None, None) => self.folds.look_by(surface, self.reach, &Alone),
+                (Some(crew), Some(ahead)) => self.folds.look_ahead_by(surface, range, ahead, crew),
+                (None, Some(ahead)) => self.folds.look_ahead_by(surface, range, ahead, &Alone),
             };
             self.looked.clone_from(&self.positions);
+            if swift {
+                // What was looked for on these ways serves no others.
+                self.reach = -1.0;
+            }
         }
         let surface = Side {
             tree: &self.tree,
             positions: &self.positions,
         };
-        self.folds.find(surface, range);
+        let ahead = swift.then_some(Ahead {
+            ways: &self.ways,
+            thickness: self.thickness,
+        });
+        self.folds.find_ahead(surface, range, ahead);
+    }
+
+    /// Works out the ways of all nodes in a substep of `h` seconds, and by how much any two of them differ at most, m.
+    fn look_ahead<'n>(
+        &mut self,
+        model: &Model,
+        share: &impl Fn(MatterId) -> &'n Nodes,
+        h: f64,
+    ) -> f64 {
+        self.ways.resize(self.positions.len(), DVec3::ZERO);
+        let mut all = Bounds::EMPTY;
+        for member in &self.members {
+            let (nodes, from) = (share(member.matter), member.share.nodes[0] as usize);
+            let masses = model.matters[member.matter.index()].masses();
+            for i in 0..nodes.len() {
+                let way = masses.node_velocity(nodes, i) * h;
+                self.ways[from + i] = way;
+                all.add(way);
+            }
+            // Places that nobody has taken yet do not count.
+            self.ways[from + nodes.len()..member.share.nodes[1] as usize].fill(all.low);
+        }
+        all.size().length()
     }
 
     /// How far any node has moved since the last look, m.

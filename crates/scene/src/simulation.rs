@@ -699,9 +699,9 @@ impl Simulation {
         self.state.nodes[matter.index()].velocity[node].x = f64::NAN;
     }
 
-    /// Spoils a matter's share of the state in any way; likewise.
+    /// Changes a matter's share of the state in any way; likewise.
     #[doc(hidden)]
-    pub fn spoil_with(&mut self, matter: MatterId, damage: impl FnOnce(&mut Nodes)) {
+    pub fn tamper(&mut self, matter: MatterId, damage: impl FnOnce(&mut Nodes)) {
         damage(&mut self.state.nodes[matter.index()]);
     }
 }

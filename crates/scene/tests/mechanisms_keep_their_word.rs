@@ -567,7 +567,7 @@ fn a_chain_with_a_bad_link_comes_back() {
         for (what, damage) in DAMAGES {
             let mut rig = Rig::new(&text);
             rig.run(0.3);
-            rig.simulation.spoil_with(matter, |n| damage(n, node));
+            rig.simulation.tamper(matter, |n| damage(n, node));
             rig.simulation.step(&rig.input);
             let told = rig.simulation.report().events.iter();
             let quarantined = |e: &Event| matches!(e.what, Happening::Quarantined { .. });

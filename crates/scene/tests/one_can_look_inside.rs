@@ -153,6 +153,41 @@ fn nodes_elements_forces_anchors_and_frames_are_shown() {
     assert!(insight.nodes.is_empty() && insight.anchors.is_empty() && insight.frames.len() == 1);
 }
 
+/// Two sheets, one `gap` (m) over the other, and two boxes as far apart.
+fn layers(gap: f64) -> String {
+    let mut text = "trocar = 1\n[world]\ngravity = [0, 0, 0]\n".to_string();
+    for (name, height) in [("below", 0.0), ("above", gap)] {
+        text += &format!(
+            "[[membrane]]\nname = \"{name}\"\nposition = [0.0, {height}, 0.0]\n\
+             sheet = {{ u = [0.0, 0.0, 0.006], v = [0.008, 0.0, 0.0], rows = 9, columns = 7 }}\n\
+             film = {{ stiffness = 30, density = 1 }}\nbending = {{ rigidity = 1e-7 }}\ndamping = 20\ncontact_thickness = 0.0004\n\
+             [[body]]\nname = \"box {name}\"\nmass = 0.02\nhalf_extents = [0.01, 0.01, 0.01]\n\
+             position = [0.1, {}, 0.0]\n",
+            if height > 0.0 { 0.02 + gap } else { 0.0 }
+        );
+    }
+    text
+}
+
+#[test]
+fn pairs_of_tissues_and_of_bodies_are_counted() {
+    let counts = |gap: f64| {
+        let mut simulation = built(&layers(gap));
+        let input = simulation.idle_input();
+        simulation.step(&input);
+        let mut insight = Insight::default();
+        simulation.insight(ALL, &mut insight);
+        insight.search
+    };
+    let far = counts(0.02);
+    assert_eq!((far.fold_pairs, far.folds, far.body_pairs), (0, 0, 0));
+    // 96 triangles each: everyone has its twin and those around it, and none is counted twice. Each of the 63 nodes has its twin.
+    let near = counts(0.0003);
+    assert!((96..=96 * 14).contains(&near.fold_pairs), "{near:?}");
+    assert!(near.folds >= 63, "{near:?}");
+    assert_eq!(near.body_pairs, 1, "{near:?}");
+}
+
 #[test]
 fn contacts_and_grasped_nodes_are_shown() {
     let mut simulation = simulation(&gallbladder(), 1);

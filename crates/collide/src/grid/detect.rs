@@ -19,7 +19,7 @@ pub struct Sunk {
     pub at: Depth,
 }
 
-/// What [`Grid::detect`] could not tell.
+/// What [`Grid::detect`] or [`Grid::deepest`] could not tell.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum DetectError {
     /// Points as far outside as the skin is thick need not be in the grid. Nothing was looked for.
@@ -35,7 +35,10 @@ pub enum DetectError {
     /// Where the body is is no number. Nothing was looked for.
     #[error("the body is at no place: its position and its rotation must be finite numbers")]
     Pose,
-    /// A point is no number; it is the first of them. All others were looked at.
+    /// How precise it should be is no number. Nothing was looked for.
+    #[error("a precision has to be a number")]
+    Precision,
+    /// A point is no number, or so far away that its square is none; it is the first of them. All others were looked at by [`Grid::detect`].
     #[error("point {point} is no place")]
     Point {
         /// Which one, from 0.

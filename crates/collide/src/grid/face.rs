@@ -4,7 +4,7 @@
 //! parts by at most 1), so a part of a triangle about a point can't be deeper than that point by more than √3 times its radius. Parts that can't
 //! be deeper than what has been found are left out, others are halved.
 
-use super::{Depth, Grid, cell::Reader};
+use super::{Depth, DetectError, Grid, cell::Reader};
 use glam::{DMat3, DVec3};
 use trocar_math::{Pose, f64x4};
 
@@ -25,25 +25,45 @@ type Part = [DVec3; 3];
 
 impl Grid {
     /// The deepest point of a triangle (world, m) in the body at `pose`, to within `precision` (m, at least a sixteenth of a cell): no other is deeper by more. None if all of it is
-    /// outside, by more than `skin` (m, at most a cell) less that precision, or where it is or what is asked is no number.
+    /// outside, by more than `skin` (m, at most a cell) less that precision. What is no number, or too thick a skin, is refused.
+    ///
+    /// A triangle so large that its places can't be told to that precision (some 10¹² cells) is at least as deep as any of it may be; its way out is not known then, and zero.
     pub fn deepest(
         &self,
         pose: &Pose,
         triangle: &[DVec3; 3],
         skin: f64,
         precision: f64,
-    ) -> Option<Dent> {
+    ) -> Result<Option<Dent>, DetectError> {
         let reader = self.reader();
+        if !(pose.position.is_finite() && pose.rotation.is_finite()) {
+            return Err(DetectError::Pose);
+        }
         let corners = triangle.map(|p| (pose.local(p) - self.low) / self.cell);
+        // Also squares of their distances have to be numbers.
+        let lost = |p: &DVec3| !(p.length_squared() * 16.0).is_finite();
+        if let Some(point) = corners.iter().position(lost) {
+            let point = point as u32;
+            return Err(DetectError::Point { point });
+        }
+        if precision.is_nan() {
+            return Err(DetectError::Precision);
+        }
+        // There is a rim of one cell about the surface: what is not known is farther outside.
+        if skin.is_nan() || skin > self.cell {
+            let cell = self.cell;
+            return Err(DetectError::Skin { skin, cell });
+        }
         let enough = (precision / self.cell).max(1.0 / 16.0);
         let skin = skin / self.cell;
-        let sound = corners.iter().all(|p| p.is_finite()) && enough.is_finite();
-        // There is a rim of one cell about the surface: what is not known is farther outside.
-        if !sound || skin.is_nan() || skin > 1.0 {
-            return None;
-        }
         let place = |w: DVec3| corners[0] * w.x + corners[1] * w.y + corners[2] * w.z;
-        let mut best = (-skin, None);
+        // By how much a place may be wrong.
+        let far = corners.map(|p| p.length());
+        let blur = ROUNDING * far[0].max(far[1]).max(far[2]);
+        let mut best = Deepest {
+            depth: -skin,
+            at: None,
+        };
         // Halves of halves: as many wait as there are levels, which are few as what is below the precision is not divided.
         let mut open: [Part; OPEN] = [[DVec3::ZERO; 3]; OPEN];
         open[0] = DVec3::AXES;
@@ -57,30 +77,59 @@ impl Grid {
             let radius = at.map(|p| p.distance_squared(centre));
             let radius = radius[0].max(radius[1]).max(radius[2]).sqrt();
             let depth = height(&reader, centre);
-            if depth >= best.0 {
-                best = (depth, Some(middle));
+            if depth >= best.depth {
+                best.depth = depth;
+                best.at = Some((middle, true));
             }
-            if depth + STEEPEST * radius <= best.0.max(-skin) + enough || count + 2 > OPEN {
+            let most = depth + STEEPEST * (radius + blur);
+            if most <= best.depth.max(-skin) + enough {
+                continue;
+            }
+            // Nothing is left to be halved, or no room to keep it: it may be as deep as it can be.
+            if radius <= blur || count + 2 > OPEN {
+                best.depth = most;
+                best.at = Some((middle, false));
                 continue;
             }
             let [a, b] = halves(&part, &at);
             (open[count], open[count + 1]) = (a, b);
             count += 2;
         }
-        let weights = best.1?;
+        let Some((weights, known)) = best.at else {
+            return Ok(None);
+        };
         let point = triangle[0] * weights.x + triangle[1] * weights.y + triangle[2] * weights.z;
-        let local = self.at(pose.local(point))?;
+        let local = self.at(pose.local(point)).filter(|_| known);
         let turn = DMat3::from_quat(pose.rotation);
-        Some(Dent {
-            weights: weights.to_array(),
-            at: Depth {
+        let at = match local {
+            Some(local) => Depth {
                 depth: local.depth,
                 normal: turn * local.normal,
                 surface: pose.point(local.surface),
             },
-        })
+            None => Depth {
+                depth: best.depth * self.cell,
+                normal: DVec3::ZERO,
+                surface: point,
+            },
+        };
+        Ok(Some(Dent {
+            weights: weights.to_array(),
+            at,
+        }))
     }
 }
+
+/// What was found so far.
+struct Deepest {
+    /// In cells.
+    depth: f64,
+    /// Weights of the corners, and whether it is there, or is only known to be nowhere deeper.
+    at: Option<(DVec3, bool)>,
+}
+
+/// How far a sum of three weighted corners may be from where it should be, in parts of the farthest corner.
+const ROUNDING: f64 = 8.0 * f64::EPSILON;
 
 /// Parts that may wait. Each halving leaves one more, and two make them shorter by half: enough for a triangle 10¹⁸ times as large as the precision.
 const OPEN: usize = 128;

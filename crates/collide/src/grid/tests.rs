@@ -199,6 +199,62 @@ fn thinner_than_a_cell_nothing_is_overlooked_within_the_error() {
     assert_eq!(out.len(), points.len());
 }
 
+/// At the points that the grid keeps nothing is interpolated: depth, sign and way are those of comparing with all triangles, and of the whole sum of angles.
+#[test]
+fn kept_points_have_the_depth_and_the_sign_of_all_triangles() {
+    let concave = boxes(&[
+        (DVec3::new(-1.0, -0.5, -0.7), DVec3::new(-0.4, 0.5, 0.7)),
+        (DVec3::new(0.4, -0.5, -0.7), DVec3::new(1.0, 0.5, 0.7)),
+    ]);
+    let thin = boxes(&[(DVec3::new(-1.0, -0.02, -0.7), DVec3::new(1.0, 0.02, 0.7))]);
+    let touching = boxes(&[
+        (DVec3::new(-1.0, -0.5, -0.7), DVec3::new(0.0, 0.5, 0.7)),
+        (DVec3::new(0.0, -0.5, -0.7), DVec3::new(1.0, 0.5, 0.7)),
+    ]);
+    for mesh in [concave, thin, touching, ball(2)] {
+        let grid = grid_of(&mesh, 0.11);
+        let all = corners(&mesh);
+        let bounds = grid.bounds();
+        let counts = (bounds.size() / grid.cell()).round();
+        let (mut inside, mut checked) = (0, 0);
+        let whole = |n: f64| (0..=n as u32).map(f64::from);
+        for x in whole(counts.x) {
+            for y in whole(counts.y) {
+                for z in whole(counts.z) {
+                    let p = bounds.low + DVec3::new(x, y, z) * grid.cell();
+                    let Some(found) = grid.at(p) else {
+                        continue;
+                    };
+                    let distance = all
+                        .iter()
+                        .map(|t| {
+                            let nearest = crate::closest::on_triangle(p, *t);
+                            crate::closest::point(*t, nearest).distance(p)
+                        })
+                        .fold(f64::INFINITY, f64::min);
+                    // Deep inside only the corners of blocks are kept.
+                    if distance > 2.0 * grid.cell() {
+                        continue;
+                    }
+                    checked += 1;
+                    let error = (found.depth.abs() - distance).abs();
+                    assert!(error < 1e-5, "{p}: {} {distance}", found.depth);
+                    let winds = winding(&mesh, p) >= 0.5;
+                    inside += usize::from(winds);
+                    assert!(
+                        (found.depth > 0.0) == winds || distance < 1e-5,
+                        "{p}: {} {}",
+                        found.depth,
+                        winding(&mesh, p)
+                    );
+                    assert!((found.surface.distance(p) - distance).abs() < 1e-5, "{p}");
+                }
+            }
+        }
+        assert!(checked > 1000, "{inside} of {checked}");
+    }
+}
+
 #[test]
 fn three_stages_find_what_is_inside_at_any_pose() {
     let mesh = boxes(&[(DVec3::new(-1.0, -0.5, -0.7), DVec3::new(1.0, 0.5, 0.7))]);
@@ -244,7 +300,7 @@ fn a_face_or_an_edge_is_found_with_all_corners_outside() {
     };
     for triangle in [face(0.6), edge(0.6)] {
         let placed = triangle.map(|p| pose.point(p));
-        let found = grid.deepest(&pose, &placed, 0.0, 0.01).unwrap();
+        let found = grid.deepest(&pose, &placed, 0.0, 0.01).unwrap().unwrap();
         // The precision, and what a ball of flat faces lacks.
         assert!((found.at.depth - 0.4).abs() < 0.03, "{found:?}");
         let up = pose.rotation * DVec3::Z;
@@ -258,11 +314,43 @@ fn a_face_or_an_edge_is_found_with_all_corners_outside() {
     }
     for triangle in [face(1.2), edge(1.2)] {
         let placed = triangle.map(|p| pose.point(p));
-        assert_eq!(grid.deepest(&pose, &placed, 0.0, 0.01), None);
+        assert_eq!(grid.deepest(&pose, &placed, 0.0, 0.01), Ok(None));
     }
-    // What is no number is nowhere, and a skin beyond the rim is refused.
-    assert_eq!(grid.deepest(&pose, &[DVec3::NAN; 3], 0.0, 0.01), None);
-    assert_eq!(grid.deepest(&pose, &face(0.6), 1.0, 0.01), None);
+    // What is no number is refused, and so is a skin beyond the rim.
+    let nowhere = [DVec3::ZERO, DVec3::X, DVec3::new(0.0, f64::NAN, 0.0)];
+    assert_eq!(
+        grid.deepest(&pose, &nowhere, 0.0, 0.01),
+        Err(DetectError::Point { point: 2 })
+    );
+    let far = [DVec3::ZERO, DVec3::splat(1e200), DVec3::X];
+    assert_eq!(
+        grid.deepest(&pose, &far, 0.0, 0.01),
+        Err(DetectError::Point { point: 1 })
+    );
+    let cell = grid.cell();
+    for skin in [1.0, f64::INFINITY] {
+        assert_eq!(
+            grid.deepest(&pose, &face(0.6), skin, 0.01),
+            Err(DetectError::Skin { skin, cell })
+        );
+    }
+    assert!(grid.deepest(&pose, &face(0.6), f64::NAN, 0.01).is_err());
+    assert_eq!(
+        grid.deepest(&pose, &face(0.6), 0.0, f64::NAN),
+        Err(DetectError::Precision)
+    );
+    let lost = Pose::new(DVec3::NAN, pose.rotation);
+    assert_eq!(
+        grid.deepest(&lost, &face(0.6), 0.0, 0.01),
+        Err(DetectError::Pose)
+    );
+    // So large that the ball is smaller than its places can be told: it is never told to be outside.
+    for size in [1e6, 1e10, 1e14, 1e18, 1e25, 1e60] {
+        let large = face(0.6).map(|p| pose.point(DVec3::new(p.x * size, p.y * size, p.z)));
+        let found = grid.deepest(&pose, &large, 0.0, 0.01).unwrap().unwrap();
+        assert!(found.at.depth > 0.3, "{size}: {found:?}");
+        assert!(size > 1e9 || found.at.depth < 0.45, "{size}: {found:?}");
+    }
 }
 
 #[test]
@@ -277,7 +365,9 @@ fn no_point_of_a_triangle_is_deeper_than_the_deepest_by_more_than_the_precision(
     let mut places = scatter(600).map(|p| p * 1.6);
     let mut dents = 0;
     while let (Some(a), Some(b), Some(c)) = (places.next(), places.next(), places.next()) {
-        let found = grid.deepest(&Pose::IDENTITY, &[a, b, c], 0.0, precision);
+        let found = grid
+            .deepest(&Pose::IDENTITY, &[a, b, c], 0.0, precision)
+            .unwrap();
         dents += usize::from(found.is_some());
         let depth = found.map_or(0.0, |dent| dent.at.depth);
         for i in 0..=40 {

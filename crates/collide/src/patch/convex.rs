@@ -70,6 +70,10 @@ impl Patch {
         let margin = probe.margin + swept;
         let face = (corners[1] - corners[0]).cross(corners[2] - corners[0]);
         if face.length_squared() < NO_AREA {
+            // It is its longest edge. What has that edge and an area sees all of it.
+            if !self.is_borne(longest(corners).map(|k| nodes[k]), positions) {
+                self.touch_sliver((c, nodes), piece, (corners, margin), out);
+            }
             return;
         }
         let (p, q, normal) = match piece.nearest(corners, margin, &mut self.scratch) {
@@ -141,6 +145,53 @@ impl Patch {
         self.meetings = meetings;
     }
 
+    /// True if a triangle with an area has both of these nodes.
+    fn is_borne(&self, [a, b]: [u32; 2], positions: &[DVec3]) -> bool {
+        self.stars.around(a).any(|t| {
+            let nodes = self.triangles[t as usize];
+            let [p, q, r] = nodes.map(|n| positions[n as usize]);
+            nodes.contains(&b) && (q - p).cross(r - p).length_squared() >= NO_AREA
+        })
+    }
+
+    /// A triangle without area that nothing beside it stands for: the nearest point of the segment that it is. It has no sides, so that it is pushed away
+    /// from where it is now.
+    fn touch_sliver(
+        &mut self,
+        (c, nodes): (u32, [u32; 3]),
+        piece: &Piece,
+        (corners, margin): ([DVec3; 3], f64),
+        out: &mut Vec<Touch>,
+    ) {
+        let [i, j] = longest(corners);
+        let (from, to) = (corners[i], corners[j]);
+        let (at, near, normal) = match piece.nearest([from, to, to], margin, &mut self.scratch) {
+            Nearness::Near(p, q, normal) => (p, q, normal),
+            Nearness::Far => return,
+            Nearness::Unknown => {
+                let middle = from.midpoint(to);
+                let normal = (middle - piece.pose().position).normalize_or(DVec3::Y);
+                (middle, middle, normal)
+            }
+        };
+        let along = closest::on_segment(near, from, to);
+        let mut weights = [0.0; 3];
+        weights[i] = 1.0 - along;
+        weights[j] += along;
+        let touch = Touch {
+            probe: c as usize,
+            at,
+            distance: 0.0,
+            nodes,
+            weights,
+            normal,
+            key: (SLIVER, bearing(nodes, weights)),
+        };
+        if self.is_new(&touch) {
+            out.push(touch);
+        }
+    }
+
     /// When a piece on its way to a pose first meets a triangle.
     fn impact(&mut self, (piece, end): (&Piece, Pose), triangle: [Moving; 3]) -> Option<Impact> {
         let piece = piece.clone();
@@ -192,6 +243,19 @@ impl Patch {
 
 /// The feature of a contact that is still to come.
 const TO_COME: u32 = u32::MAX;
+
+/// The feature of a contact with a triangle without area.
+const SLIVER: u32 = u32::MAX - 1;
+
+/// The ends of the longest edge of a triangle.
+fn longest(corners: [DVec3; 3]) -> [usize; 2] {
+    let edges = [[0, 1], [1, 2], [2, 0]];
+    let length = |[i, j]: [usize; 2]| corners[i].distance_squared(corners[j]);
+    edges.into_iter().fold(
+        [0, 1],
+        |best, e| if length(e) > length(best) { e } else { best },
+    )
+}
 
 /// The points that will meet, where they are now.
 fn swept_touch(

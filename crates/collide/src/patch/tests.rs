@@ -57,6 +57,33 @@ fn cube(at: DVec3) -> Hull {
     )
 }
 
+/// A thread of triangles without area has no neighbour that stands for it; and a sliver within a sheet has.
+#[test]
+fn a_box_touches_triangles_without_area_too() {
+    let positions = [0.0, 0.02, 0.04, 0.06].map(|x| DVec3::new(x, 0.0, 0.03));
+    let hull = |y: f64| cube(DVec3::new(0.03, y, 0.03));
+    for thread in [vec![[0, 1, 2], [1, 2, 3]], vec![[0, 3, 3]], vec![[1, 1, 1]]] {
+        let mut patch = Patch::new(thread.clone(), 4).unwrap();
+        let found = touches_of(&mut patch, &positions, hull(0.0035));
+        assert!(!found.is_empty(), "{thread:?}");
+        for touch in &found {
+            assert!(touch.normal.dot(-DVec3::Y) > 0.999, "{touch:?}");
+            assert!((touch.at.y - 0.0005).abs() < 1e-9, "{touch:?}");
+            let sum: f64 = touch.weights.iter().sum();
+            assert!((sum - 1.0).abs() < 1e-12, "{touch:?}");
+        }
+        // A millimetre is the margin; what lies farther away is not touched.
+        let mut patch = Patch::new(thread, 4).unwrap();
+        assert!(touches_of(&mut patch, &positions, hull(0.0045)).is_empty());
+    }
+    let (mut whole, positions) = sheet();
+    let wanted = touches_of(&mut whole, &positions, hull(0.0028));
+    let mut triangles = whole.triangles.clone();
+    triangles.push([40, 41, 41]);
+    let mut patch = Patch::new(triangles, positions.len()).unwrap();
+    assert_eq!(touches_of(&mut patch, &positions, hull(0.0028)), wanted);
+}
+
 #[test]
 fn a_box_on_a_sheet_touches_every_node_below_it_once_and_its_own_corners() {
     let (mut patch, positions) = sheet();

@@ -117,6 +117,7 @@ pub struct Interactions {
     before: Vec<Interaction>,
     /// Nodes that were compared with segments in the last step.
     compared: usize,
+    broken: Option<u32>,
 }
 
 impl Interactions {
@@ -126,7 +127,14 @@ impl Interactions {
             list: Vec::with_capacity(nodes),
             before: Vec::with_capacity(nodes),
             compared: 0,
+            broken: None,
         }
+    }
+
+    /// The first node of the last step that could not be judged, as where it is, its father, its normal or the instrument is no number. Whether it touches nobody
+    /// can tell; what touched before still does.
+    pub fn broken(&self) -> Option<u32> {
+        self.broken
     }
 
     /// Nodes that were compared with segments in the last step.
@@ -147,13 +155,36 @@ impl Interactions {
         self.list.clear();
         self.compared = 0;
         let segments = instrument.segments();
+        let placed = |s: &Capsule| s.a.is_finite() && s.b.is_finite() && s.radius.is_finite();
+        let whole = segments.iter().all(placed) && instrument.effects.iter().all(|e| e.is_finite());
+        let sound = |n: usize| {
+            let centre = family
+                .fathers
+                .get(n)
+                .and_then(|z| family.centres.get(*z as usize));
+            let normal = family.normals.get(n);
+            whole
+                && family.nodes[n].is_finite()
+                && [centre, normal]
+                    .iter()
+                    .all(|p| p.is_some_and(|p| p.is_finite()))
+        };
+        self.broken = (0..family.nodes.len())
+            .find(|n| !sound(*n))
+            .map(|n| n as u32);
         for old in &self.before {
+            if (old.node as usize) < family.nodes.len() && !sound(old.node as usize) {
+                let age = old.age.saturating_add(1);
+                self.list.push(Interaction { age, ..*old });
+                continue;
+            }
             let judged = judge(old.node, Some(old), instrument, family, (rules, kind));
             self.list.extend(judged);
         }
         let hull = instrument.hull();
         for (z, centre) in family.centres.iter().enumerate() {
-            let own = |n: &usize| family.fathers[*n] as usize == z;
+            let own =
+                |n: &usize| family.fathers.get(*n).is_some_and(|f| *f as usize == z) && sound(*n);
             let children = || (0..family.nodes.len()).filter(own);
             let far = children().map(|n| family.nodes[n].distance_squared(*centre));
             let ball = far.fold(0.0, f64::max).sqrt();
@@ -194,7 +225,7 @@ fn judge(
     if family.passes.get(n).is_some_and(|passes| *passes) {
         return None;
     }
-    let at = family.nodes[n];
+    let at = *family.nodes.get(n)?;
     let foot = |s: &Capsule| {
         let along = closest::on_segment(at, s.a, s.b);
         (along, s.axis(along))
@@ -389,6 +420,40 @@ mod tests {
         let mut fresh = Interactions::new(nodes.len());
         let found = fresh.update(&grasper(-0.5e-3), &family, &rules(), Kind::default());
         assert!(found.iter().all(|i| i.at.y < 0.0), "{found:?}");
+    }
+
+    #[test]
+    fn what_is_no_number_is_named_and_what_touched_before_still_does() {
+        let (mut nodes, fathers, centres) = flat();
+        let normals = vec![DVec3::Y; nodes.len()];
+        let family = |nodes: &[DVec3], tool: &Instrument, all: &mut Interactions| {
+            let family = Family {
+                nodes,
+                normals: &normals,
+                fathers: &fathers,
+                centres: &centres,
+                passes: &[],
+            };
+            all.update(tool, &family, &rules(), Kind::default())
+                .to_vec()
+        };
+        let tool = grasper(0.5e-3);
+        let mut all = Interactions::new(nodes.len());
+        let first = family(&nodes, &tool, &mut all);
+        assert_eq!(all.broken(), None);
+        let lost = first[first.len() / 2].node;
+        nodes[lost as usize].y = f64::NAN;
+        let then = family(&nodes, &tool, &mut all);
+        assert_eq!(all.broken(), Some(lost));
+        let ids = |list: &[Interaction]| list.iter().map(|i| i.node).collect::<Vec<_>>();
+        assert_eq!(ids(&then), ids(&first));
+        // An instrument that is nowhere lets go of nothing, either.
+        let nowhere = Instrument {
+            effects: [DVec3::NAN; 2],
+            ..tool
+        };
+        let then = family(&nodes, &nowhere, &mut all);
+        assert_eq!((all.broken(), ids(&then)), (Some(0), ids(&first)));
     }
 
     #[test]

@@ -42,6 +42,10 @@ impl Box32 {
     #[inline(always)]
     pub fn of(corners: &[DVec3; 3]) -> Self {
         let [a, b, c] = *corners;
+        if (a + b + c).is_nan() {
+            // Least and greatest would pass over a corner that is nowhere.
+            return Self::within_all(&Bounds::of(*corners));
+        }
         Self::new(a.min(b).min(c), a.max(b).max(c))
     }
 

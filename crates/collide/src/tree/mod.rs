@@ -16,6 +16,8 @@
 mod boxes;
 pub(crate) mod build;
 mod edit;
+#[cfg(test)]
+mod edit_cost;
 mod error;
 pub mod hybrid;
 mod reach;

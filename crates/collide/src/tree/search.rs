@@ -1,7 +1,7 @@
 //! All pairs of triangles that touch, of two trees or of one with itself.
 
 use super::{
-    Box32, IS_LEAF, LEAF, NONE, Tree,
+    Box32, IS_LEAF, LEAF, NONE, Tree, TreeError,
     boxes::{Lanes, bits, rounded_up},
 };
 use crate::triangle;
@@ -22,7 +22,7 @@ pub struct Side<'a> {
 }
 
 impl Side<'_> {
-    /// Where a node is, m. One without a position is nowhere, and touches nothing; a refit would have refused so few.
+    /// Where a node is, m. One without a position is nowhere, and may touch anything; a refit would have refused so few.
     #[inline(always)]
     pub(crate) fn place(&self, node: u32) -> DVec3 {
         let place = self.positions.get(node as usize);
@@ -38,6 +38,7 @@ pub struct Search {
     open: Vec<[u32; 2]>,
     next: Vec<[u32; 2]>,
     pairs: Vec<[u32; 2]>,
+    broken: Option<TreeError>,
 }
 
 /// A share of a search.
@@ -46,6 +47,8 @@ struct Part {
     stack: Vec<[u32; 2]>,
     pairs: Vec<[u32; 2]>,
     tests: usize,
+    /// The least node of a pair found that is at no place.
+    lost: Option<u32>,
     /// Of the last leaf of each tree; kept only to be written over.
     held: Facets,
     other: Facets,
@@ -78,7 +81,7 @@ impl Search {
             b,
             alone: false,
             margin: rounded_up(margin),
-            keep,
+            keep: |_: [u32; 2], s: &[DVec3; 3], t: &[DVec3; 3]| keep(s, t),
         };
         self.run(&walk, workers)
     }
@@ -97,6 +100,18 @@ impl Search {
         keep: impl Fn(&[DVec3; 3], &[DVec3; 3]) -> bool + Sync,
         workers: &impl Workers,
     ) -> &[[u32; 2]] {
+        let keep = |_: [u32; 2], s: &[DVec3; 3], t: &[DVec3; 3]| keep(s, t);
+        self.pairs_within_by(a, margin, keep, workers)
+    }
+
+    /// [`within_by`](Self::within_by) with a `keep` that is told the numbers of the triangles, too.
+    pub fn pairs_within_by(
+        &mut self,
+        a: Side<'_>,
+        margin: f64,
+        keep: impl Fn([u32; 2], &[DVec3; 3], &[DVec3; 3]) -> bool + Sync,
+        workers: &impl Workers,
+    ) -> &[[u32; 2]] {
         let walk = Walk {
             a,
             b: a,
@@ -107,12 +122,18 @@ impl Search {
         self.run(&walk, workers)
     }
 
+    /// What the last search could not know: there were fewer positions than nodes, or one of a pair that it found has a corner that is at no place. Such
+    /// a pair may touch or not; others are right. (A whole tree with such nodes says so when it is refitted.)
+    pub fn broken(&self) -> Option<TreeError> {
+        self.broken
+    }
+
     /// How many pairs of triangles the last search looked at closely.
     pub fn tests(&self) -> usize {
         self.parts.iter().map(|p| p.tests).sum()
     }
 
-    fn run<K: Fn(&[DVec3; 3], &[DVec3; 3]) -> bool + Sync>(
+    fn run<K: Fn([u32; 2], &[DVec3; 3], &[DVec3; 3]) -> bool + Sync>(
         &mut self,
         walk: &Walk<'_, K>,
         workers: &impl Workers,
@@ -123,6 +144,14 @@ impl Search {
         for part in &self.parts {
             self.pairs.extend_from_slice(&part.pairs);
         }
+        let lost = self.parts.iter().filter_map(|p| p.lost).min();
+        let few = |side: &Side<'_>| {
+            let (positions, nodes) = (side.positions.len(), side.tree.node_count());
+            (positions < nodes).then_some(TreeError::TooFewPositions { positions, nodes })
+        };
+        self.broken = few(&walk.a)
+            .or_else(|| few(&walk.b))
+            .or(lost.map(|node| TreeError::NoPlace { node }));
         // One comparison of one number, not of two lists.
         self.pairs
             .sort_unstable_by_key(|[a, b]| u64::from(*a) << 32 | u64::from(*b));
@@ -130,12 +159,16 @@ impl Search {
     }
 
     /// Goes down, level by level, until there is enough to share out, and does so.
-    fn divide<K: Fn(&[DVec3; 3], &[DVec3; 3]) -> bool + Sync>(&mut self, walk: &Walk<'_, K>) {
+    fn divide<K: Fn([u32; 2], &[DVec3; 3], &[DVec3; 3]) -> bool + Sync>(
+        &mut self,
+        walk: &Walk<'_, K>,
+    ) {
         self.open.clear();
         for part in &mut self.parts {
             part.stack.clear();
             part.pairs.clear();
             part.tests = 0;
+            part.lost = None;
         }
         let roots = [walk.a.tree.root, walk.b.tree.root];
         if !roots.contains(&NONE) {
@@ -178,7 +211,7 @@ struct Walk<'a, K> {
     keep: K,
 }
 
-impl<K: Fn(&[DVec3; 3], &[DVec3; 3]) -> bool + Sync> Walk<'_, K> {
+impl<K: Fn([u32; 2], &[DVec3; 3], &[DVec3; 3]) -> bool + Sync> Walk<'_, K> {
     fn is_last(&self, [a, b]: [u32; 2]) -> bool {
         a & b & IS_LEAF != 0
     }
@@ -228,6 +261,7 @@ impl<K: Fn(&[DVec3; 3], &[DVec3; 3]) -> bool + Sync> Walk<'_, K> {
         let Part {
             pairs,
             tests,
+            lost,
             held,
             other,
             ..
@@ -254,12 +288,26 @@ impl<K: Fn(&[DVec3; 3], &[DVec3; 3]) -> bool + Sync> Walk<'_, K> {
                     continue;
                 }
                 *tests += 1;
-                if (self.keep)(&held.corners[i], &other.corners[j]) {
+                if (self.keep)(pair, &held.corners[i], &other.corners[j]) {
+                    if !(held.corners[i].iter().chain(&other.corners[j])).all(|p| p.is_finite()) {
+                        *lost = self.lost(pair).into_iter().chain(*lost).min();
+                    }
                     let swap = self.alone && pair[0] > pair[1];
                     pairs.push(if swap { [pair[1], pair[0]] } else { pair });
                 }
             }
         }
+    }
+
+    /// The least corner of two triangles that is at no place.
+    #[cold]
+    fn lost(&self, pair: [u32; 2]) -> Option<u32> {
+        let of = |side: &Side<'_>, t: u32| {
+            let corners = side.tree.triangles[t as usize].into_iter();
+            corners.filter(|n| !side.place(*n).is_finite()).min()
+        };
+        let both = [of(&self.a, pair[0]), of(&self.b, pair[1])];
+        both.into_iter().flatten().min()
     }
 
     /// True for triangles with a common corner.

@@ -14,6 +14,9 @@ use wide::{f64x2, f64x4};
 /// sums and products are fused there are fewer.)
 const HEIGHT_ERROR: f64 = 140.0 * ROUNDING;
 
+/// Widths of which products of three, and of parts of them, are numbers with all their bits.
+const RANGE: std::ops::RangeInclusive<f64> = 1e-75..=1e75;
+
 /// The lanes the other way round.
 #[inline(always)]
 fn swapped(v: f64x2) -> f64x2 {
@@ -69,7 +72,7 @@ pub(super) fn touch(a: &[DVec3; 3], b: &[DVec3; 3]) -> Option<bool> {
         let width = high - low;
         width + swapped(width)
     });
-    if gap.to_bitmask() != 0 {
+    if gap.to_bitmask() != 0 && sound(&p) {
         return Some(false);
     }
     let error = f64x2::splat(HEIGHT_ERROR)
@@ -83,6 +86,8 @@ pub(super) fn touch(a: &[DVec3; 3], b: &[DVec3; 3]) -> Option<bool> {
         dot_add(&normal, &u, first),
         dot_add(&normal, &v, first),
     ];
+    // What is no number in any corner is in some height, and nothing is greater than an error that is none.
+    let error = (heights[0] + heights[1] + heights[2]).mul_add(f64x2::ZERO, error);
     if one_side(&heights, error) {
         return Some(false);
     }
@@ -105,6 +110,14 @@ pub(super) fn touch(a: &[DVec3; 3], b: &[DVec3; 3]) -> Option<bool> {
     } else {
         None
     }
+}
+
+/// True if all coordinates are numbers: least and greatest of three pass over one that is none.
+#[inline(always)]
+fn sound(p: &[Pair; 3]) -> bool {
+    let sum = |k: usize| p[0][k] + p[1][k] + p[2][k];
+    let sum = sum(0) + sum(1) + sum(2);
+    sum.simd_eq(sum).to_bitmask() == 3
 }
 
 /// True if all corners of one are higher than `least`, or lower than its opposite.
@@ -170,7 +183,9 @@ impl Placement {
     fn is_coarse(&self, a: &[DVec3; 3], b: &[DVec3; 3]) -> bool {
         let [x, y, z] = self.width;
         let [width, _] = x.fast_max(y).fast_max(z).to_array();
-        if !(x + y + z).to_array()[0].is_finite() {
+        let [h, i, j] = self.heights;
+        // With widths, which pass over what is no number, heights, which do not.
+        if !(x + y + z + h + i + j).to_array()[0].is_finite() || !RANGE.contains(&width) {
             return false;
         }
         // The next power of two, of a positive number; a sum with 1.5 · 2⁵² lengths is rounded to whole ones.

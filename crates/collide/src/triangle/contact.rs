@@ -13,6 +13,8 @@ pub enum Contact {
     Segment([DVec3; 2]),
     /// A convex polygon: they lie in one plane and overlap.
     Polygon(Polygon),
+    /// Nobody can tell whether there is anything: a corner is no number, or coordinates span more than 10⁻⁷⁵ to 10⁷⁵.
+    Unknown,
 }
 
 /// A convex polygon with three to six corners, which go round it.
@@ -57,7 +59,20 @@ impl Polygon {
 }
 
 impl Contact {
-    /// True unless they have nothing in common.
+    /// The same with each point elsewhere.
+    pub(super) fn moved(self, to: impl Fn(DVec3) -> DVec3) -> Self {
+        match self {
+            Self::None | Self::Unknown => self,
+            Self::Point(p) => Self::Point(to(p)),
+            Self::Segment(ends) => Self::Segment(ends.map(to)),
+            Self::Polygon(Polygon { corners, count }) => Self::Polygon(Polygon {
+                corners: corners.map(to),
+                count,
+            }),
+        }
+    }
+
+    /// True unless they have nothing in common; also if nobody can tell.
     pub fn exists(&self) -> bool {
         !matches!(self, Self::None)
     }
@@ -65,7 +80,7 @@ impl Contact {
     /// The corners of what they have in common, m: none, one, two, or three to six.
     pub fn points(&self) -> &[DVec3] {
         match self {
-            Self::None => &[],
+            Self::None | Self::Unknown => &[],
             Self::Point(point) => std::slice::from_ref(point),
             Self::Segment(ends) => ends,
             Self::Polygon(polygon) => polygon.corners(),

@@ -1,6 +1,6 @@
 //! Triangles in different planes.
 
-use super::{Contact, certain, flat};
+use super::{Contact, certain, flat, range::fitted};
 use glam::DVec3;
 use trocar_math::orient::{LEAST_ERROR, TRIPLE_ERROR, orient3d, orient3d_slow, sign};
 
@@ -185,7 +185,8 @@ impl Crossing {
     }
 }
 
-/// True if two triangles have a point in common. Exact. One with a corner that is no number is nowhere, and touches nothing.
+/// True if two triangles have a point in common. Exact; but where nobody can tell, as a corner is no number or coordinates span more
+/// than 10⁻⁷⁵ to 10⁷⁵, they may, and it is true.
 #[inline]
 pub fn touch(a: &[DVec3; 3], b: &[DVec3; 3]) -> bool {
     certain::touch(a, b).unwrap_or_else(|| touch_slow(a, b))
@@ -194,12 +195,12 @@ pub fn touch(a: &[DVec3; 3], b: &[DVec3; 3]) -> bool {
 /// [`touch`] for what floating point can't tell.
 #[cold]
 fn touch_slow(a: &[DVec3; 3], b: &[DVec3; 3]) -> bool {
-    if a.iter().chain(b).any(|p| p.is_nan()) {
-        return false;
-    }
-    match sides(a, b) {
+    let Some((a, b, _)) = fitted(a, b) else {
+        return true;
+    };
+    match sides(&a, &b) {
         Sides::Apart => false,
-        Sides::Flat => flat::touch(a, b),
+        Sides::Flat => flat::touch(&a, &b),
         Sides::Crossing(pair) => pair.compare(START, END) <= 0 && pair.compare(END, START) >= 0,
     }
 }
@@ -208,11 +209,20 @@ fn touch_slow(a: &[DVec3; 3], b: &[DVec3; 3]) -> bool {
 const START: usize = 1;
 const END: usize = 2;
 
-/// What two triangles have in common. Its kind is exact.
+/// What two triangles have in common. Its kind is exact; [`Contact::Unknown`] where nobody can tell.
 pub fn contact(a: &[DVec3; 3], b: &[DVec3; 3]) -> Contact {
     if certain::touch(a, b) == Some(false) {
         return Contact::None;
     }
+    match fitted(a, b) {
+        None => Contact::Unknown,
+        Some((a, b, None)) => exact(&a, &b),
+        Some((a, b, Some(scale))) => exact(&a, &b).moved(|p| scale.undo(p)),
+    }
+}
+
+/// [`contact`] for coordinates of sizes that fit.
+fn exact(a: &[DVec3; 3], b: &[DVec3; 3]) -> Contact {
     let pair = match sides(a, b) {
         Sides::Apart => return Contact::None,
         Sides::Flat => return flat::contact(a, b),

@@ -5,13 +5,17 @@ use super::{
     ends::Ends,
     mover::{Level, Movers},
 };
-use crate::{Cast, Contact};
+use crate::{Anchor, Cast, Contact, Local};
 use glam::{DMat3, DVec3};
 use trocar_math::{rotation::outer, skew};
 
 /// Error at which a body on tissue is right, as a multiple of that between bodies: 10 nm, less than a substep of a
 /// thousandth of gravity.
 const RIGHT: f64 = 10.0;
+
+/// Error at which two tissues are right on each other, in parts of that of a hull on tissue: a tenth of a micrometre. Neither is a body that would show the errors of a thousand
+/// points as a push, and light sheets on each other take hundreds of sweeps to become better.
+const SOFT: f64 = 0.1;
 
 /// Impulses of friction that change less than this, m, are let be: a thousandth of an atom.
 const STILL: f64 = 1e-13;
@@ -107,8 +111,12 @@ impl Workspace {
             // A hull that is led knows where it is; a body that rests or slides on a thousand points shows every error
             // of theirs as a push.
             let led = a.parts().iter().all(|p| self.movers[p.0].freedom == 0);
+            let on_surface = |anchor: &Anchor| matches!(anchor.at, Local::Triangle(..));
+            let soft = on_surface(&contact.a) && on_surface(&contact.b);
             let right = if led && rubbing.is_none() {
                 [budget.depth; 2]
+            } else if rubbing.is_none() && soft {
+                [SOFT * budget.depth, STILL]
             } else {
                 [RIGHT * budget.press, STILL]
             };

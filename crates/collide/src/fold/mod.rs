@@ -12,19 +12,28 @@
 //! Triangles with a common corner never count. A thickness greater than the distance between nodes two edges apart would find contacts in a
 //! flat sheet.
 
+mod ahead;
+mod features;
+
 use crate::{
     closest,
     tree::{Search, Side},
     triangle,
 };
 use glam::DVec3;
-use trocar_math::{Alone, Bounds, Workers};
+use trocar_math::{Alone, Workers};
+
+pub use ahead::Ahead;
+use features::{Claim, Owned};
 
 /// No node.
 const NONE: u32 = u32::MAX;
 
 /// In place of a side, as long as it is not known which of two contacts stays.
 const CHANGED: i8 = 2;
+
+/// In place of a number, of a contact that is still to come.
+const SWEPT: u64 = u64::MAX;
 
 /// A point of a surface.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -77,8 +86,7 @@ impl Feature {
     }
 
     /// A direction that belongs to it, from nodes in their order: out of a face, or across two edges. None for others.
-    fn direction(&self, surface: Side<'_>) -> Option<DVec3> {
-        let at = |n: u32| surface.place(n);
+    fn direction(&self, at: impl Fn(u32) -> DVec3) -> Option<DVec3> {
         let [p, q, r] = self.b;
         let normal = if r != NONE {
             (at(q) - at(p)).cross(at(r) - at(p))
@@ -100,7 +108,7 @@ pub struct Fold {
     pub feature: Feature,
     /// The nearest points, of `feature.a` and of `feature.b`.
     pub spots: [Spot; 2],
-    /// From the second point to the first, as it was when they met: the way out. Length 1, or 0 if there is none.
+    /// From the second point to the first, as it was when they met, or as it will be if they are still to meet: the way out. Length 1, or 0 if there is none.
     pub normal: DVec3,
     /// Between the points along the normal, m. Negative if the one has got through the other; 0 where an edge goes through a face.
     pub distance: f64,
@@ -114,10 +122,17 @@ pub struct Folds {
     search: Search,
     /// Triangles that may touch until the next look.
     pairs: Vec<[u32; 2]>,
+    /// What each of them looks at.
+    owned: Vec<Owned>,
+    claims: Vec<Claim>,
+    /// As they are found, and their order.
+    found: Vec<Fold>,
+    order: Vec<Place>,
     /// In the order of features.
     folds: Vec<Fold>,
     before: Vec<Fold>,
     next: u64,
+    broken: Option<[u32; 2]>,
 }
 
 impl Folds {
@@ -140,11 +155,53 @@ impl Folds {
     /// Looks for triangles that come within `reach` (m) of each other; [`find`](Self::find) looks at no others. `surface` has the positions of its last
     /// refit. Returns how many pairs there are.
     pub fn look_by(&mut self, surface: Side<'_>, reach: f64, workers: &impl Workers) -> usize {
-        let near = |_: &[DVec3; 3], _: &[DVec3; 3]| true;
+        // What lies apart farther than that, as most triangles of a flat sheet do, is looked at by nobody until the next time.
+        let far = reach * (1.0 + 1e-9);
+        let near = |s: &[DVec3; 3], t: &[DVec3; 3]| !features::lie_apart(*s, *t, far);
         let found = self.search.within_by(surface, reach, near, workers);
         self.pairs.clear();
         self.pairs.extend_from_slice(found);
-        found.len()
+        features::share_out(&self.pairs, surface.tree, &mut self.claims, &mut self.owned);
+        self.pairs.len()
+    }
+
+    /// Looks for triangles that come within `reach` (m) of each other on their way; what [`find_ahead`](Self::find_ahead) is to find in one time of looking ahead. `surface` has the
+    /// positions of its last refit. Returns how many pairs there are.
+    pub fn look_ahead_by(
+        &mut self,
+        surface: Side<'_>,
+        reach: f64,
+        ahead: Ahead<'_>,
+        workers: &impl Workers,
+    ) -> usize {
+        let (mean, spread) = ahead.spread();
+        let near = |pair: [u32; 2], s: &[DVec3; 3], t: &[DVec3; 3]| {
+            let around = |t: u32, corners: &[DVec3; 3]| {
+                let nodes = surface.tree.triangle(t).unwrap_or([NONE; 3]);
+                ahead.around(nodes, corners, mean)
+            };
+            around(pair[0], s)
+                .grown(reach)
+                .overlaps(&around(pair[1], t))
+        };
+        // What differs by no number may come from anywhere.
+        let margin = if spread.is_nan() {
+            f64::INFINITY
+        } else {
+            reach + spread
+        };
+        let found = self.search.pairs_within_by(surface, margin, near, workers);
+        self.pairs.clear();
+        self.pairs.extend_from_slice(found);
+        // It serves once: to share out would cost more than it saves.
+        self.owned.clear();
+        self.owned.resize(self.pairs.len(), features::ALL);
+        self.pairs.len()
+    }
+
+    /// The first pair of triangles of the last look that could not be judged, as a corner or its way is no number: whether they touch nobody can tell. All others were.
+    pub fn broken(&self) -> Option<[u32; 2]> {
+        self.broken
     }
 
     /// How many pairs of triangles the last look has left.
@@ -156,25 +213,50 @@ impl Folds {
     /// the thickness as two points may come nearer to each other until the next one. (W57: a search once, what is near many times.) What is found does not depend on how
     /// much more it was. Of the tree only the triangles count, so that no refit is needed.
     pub fn find(&mut self, surface: Side<'_>, thickness: f64) -> &[Fold] {
+        self.find_ahead(surface, thickness, None)
+    }
+
+    /// [`find`](Self::find), and what will come as near as `ahead` says on its way: a contact between the points that will meet, with the normal that it
+    /// will have there, and the distance along it that there is now.
+    pub fn find_ahead(
+        &mut self,
+        surface: Side<'_>,
+        thickness: f64,
+        ahead: Option<Ahead<'_>>,
+    ) -> &[Fold] {
         std::mem::swap(&mut self.folds, &mut self.before);
-        self.folds.clear();
-        for pair in &self.pairs {
-            features_of(*pair, surface, thickness, &mut self.folds);
+        self.found.clear();
+        self.broken = None;
+        let mean = ahead.map_or(DVec3::ZERO, |ahead| ahead.spread().0);
+        for (pair, owned) in self.pairs.iter().zip(&self.owned) {
+            let part = (*pair, *owned);
+            let mut told = features::features_of(part, surface, thickness, &mut self.found);
+            if let Some(ahead) = &ahead
+                && told
+            {
+                told = ahead::meetings_of(*pair, surface, (ahead, mean), &mut self.found);
+            }
+            if !told {
+                self.broken = self.broken.or(Some(*pair));
+            }
         }
         // What has got through farther than a thickness, and is still pierced, is not forgotten.
         for old in self.before.iter().filter(|f| f.side != 0) {
             if let Some(fold) = still_pierced(old, surface) {
-                self.folds.push(fold);
+                self.found.push(fold);
             }
         }
-        // Several triangles may show the same feature: the first of them has it. Those found now, whose number is not known yet, come before those kept.
-        let triangles = |f: &Fold| f.spots.map(|s| s.triangle);
-        let kept = |f: &Fold| f.side != 0;
-        self.folds.sort_unstable_by(|f, g| {
-            let key = |f: &Fold| (f.feature, kept(f), triangles(f));
-            key(f).cmp(&key(g))
-        });
-        self.folds.dedup_by_key(|f| f.feature);
+        // Several triangles may show the same feature: the first of them has it. Those found now, whose number is not known yet, come before those kept, and
+        // what is there before what is to come.
+        self.order.clear();
+        let places = (0..).zip(&self.found).map(|(at, fold)| place(fold, at));
+        self.order.extend(places);
+        self.order.sort_unstable();
+        self.order.dedup_by_key(|place| place.0);
+        self.folds.clear();
+        let found = &self.found;
+        let sorted = self.order.iter().map(|place| found[place.3 as usize]);
+        self.folds.extend(sorted);
         for k in 0..self.folds.len() {
             let fold = self.known(self.folds[k], surface);
             self.folds[k] = fold;
@@ -248,6 +330,7 @@ impl Folds {
             }
         }
         self.pairs.clear();
+        self.owned.clear();
     }
 
     /// The contact with number and side: those it had, or new ones.
@@ -257,11 +340,25 @@ impl Folds {
             .binary_search_by_key(&fold.feature, |f| f.feature)
             .ok()
             .map(|k| self.before[k]);
+        let swept = fold.id == SWEPT;
         fold.id = old.map_or(self.next, |f| f.id);
         self.next += u64::from(old.is_none());
-        let Some(direction) = fold.feature.direction(surface) else {
+        let Some(direction) = fold.feature.direction(|n| surface.place(n)) else {
             return fold;
         };
+        if swept {
+            // It belongs to where it comes from; unless it is known to have got through before.
+            match old {
+                Some(old) if old.side == -fold.side => {
+                    let [p, q] = fold.spots.map(|spot| at(&spot, surface));
+                    fold.side = old.side;
+                    fold.normal = direction * f64::from(fold.side);
+                    fold.distance = (p - q).dot(fold.normal);
+                }
+                _ => {}
+            }
+            return fold;
+        }
         // From the second point to the first, along the feature's own direction.
         let along = fold.distance * fold.normal.dot(direction);
         let as_was = |normal: DVec3| if direction.dot(normal) < 0.0 { -1 } else { 1 };
@@ -308,6 +405,27 @@ impl Folds {
     }
 }
 
+/// Where a contact comes: by its feature, then by how it was found and by its triangles; and which one it is.
+type Place = ([u64; 3], u8, u64, u32);
+
+/// The [`Place`] of a contact: numbers that compare as the feature does, only faster.
+fn place(fold: &Fold, at: u32) -> Place {
+    let Feature { a, b } = fold.feature;
+    let joined = |a: u32, b: u32| u64::from(a) << 32 | u64::from(b);
+    let rank = 2 * u8::from(fold.id == SWEPT) + u8::from(fold.side != 0);
+    let [one, other] = fold.spots.map(|s| s.triangle);
+    let feature = [joined(a[0], a[1]), joined(b[0], b[1]), b[2].into()];
+    (feature, rank, joined(one, other), at)
+}
+
+/// Where a spot is, m.
+fn at(spot: &Spot, surface: Side<'_>) -> DVec3 {
+    let nodes = surface.tree.triangle(spot.triangle);
+    nodes.map_or(DVec3::NAN, |nodes| {
+        closest::point(nodes.map(|n| surface.place(n)), spot.weights)
+    })
+}
+
 /// A contact as it is now, if the triangles that showed it go through each other.
 fn still_pierced(old: &Fold, surface: Side<'_>) -> Option<Fold> {
     let [s, t] = old.spots.map(|spot| surface.tree.triangle(spot.triangle));
@@ -352,185 +470,4 @@ fn still_pierced(old: &Fold, surface: Side<'_>) -> Option<Fold> {
         distance,
         ..*old
     })
-}
-
-/// Adds what is near in a pair of triangles.
-fn features_of(pair: [u32; 2], surface: Side<'_>, thickness: f64, out: &mut Vec<Fold>) {
-    let [Some(s), Some(t)] = pair.map(|t| surface.tree.triangle(t)) else {
-        return;
-    };
-    let corners = |t: [u32; 3]| t.map(|n| surface.place(n));
-    let (at_s, at_t) = (corners(s), corners(t));
-    // Of the pairs that a look leaves over for some time most are far apart at any one.
-    let near = thickness * (1.0 + 1e-9);
-    if !Bounds::of(at_s).grown(near).overlaps(&Bounds::of(at_t)) || lie_apart(at_s, at_t, near) {
-        return;
-    }
-    for ((one, at_one, this), (other, at_other, that)) in [
-        ((s, at_s, pair[0]), (t, at_t, pair[1])),
-        ((t, at_t, pair[1]), (s, at_s, pair[0])),
-    ] {
-        for k in 0..3 {
-            let weights = closest::on_triangle(at_one[k], at_other);
-            let mut own = [0.0; 3];
-            own[k] = 1.0;
-            let spots = [
-                Spot {
-                    triangle: this,
-                    weights: own,
-                },
-                Spot {
-                    triangle: that,
-                    weights,
-                },
-            ];
-            add(([one, other], [at_one, at_other]), spots, thickness, out);
-        }
-    }
-    for (i, j) in EDGES {
-        for (k, l) in EDGES {
-            let (along, other) = closest::segment_segment(at_s[i], at_s[j], at_t[k], at_t[l]);
-            let inner = |x: f64| x > 0.0 && x < 1.0;
-            // Ends are nodes, which have had their turn.
-            if !(inner(along) && inner(other)) {
-                continue;
-            }
-            let mut weights = [[0.0; 3]; 2];
-            (weights[0][i], weights[0][j]) = (1.0 - along, along);
-            (weights[1][k], weights[1][l]) = (1.0 - other, other);
-            let spot = |side: usize| Spot {
-                triangle: pair[side],
-                weights: weights[side],
-            };
-            add(([s, t], [at_s, at_t]), [spot(0), spot(1)], thickness, out);
-        }
-    }
-    if triangle::touch(&at_s, &at_t) {
-        pierce(([s, t], [at_s, at_t]), pair, out);
-        pierce(([t, s], [at_t, at_s]), [pair[1], pair[0]], out);
-    }
-}
-
-/// True if two triangles are seen to lie farther than `far` (m) apart along the line between their middles, across one of their sides, or above one of them. Never
-/// wrongly, as nothing is nearer than it seems along a line. In a flat sheet all that share no corner do, and nobody need work out their nearest points.
-fn lie_apart(s: [DVec3; 3], t: [DVec3; 3], far: f64) -> bool {
-    let middle = |t: [DVec3; 3]| (t[0] + t[1] + t[2]) / 3.0;
-    let along = |axis: DVec3| {
-        let [p, q] = [s, t].map(|corners| corners.map(|c| c.dot(axis)));
-        let gap = |p: [f64; 3], q: [f64; 3]| q[0].min(q[1]).min(q[2]) - p[0].max(p[1]).max(p[2]);
-        let gap = gap(p, q).max(gap(q, p));
-        gap > 0.0 && gap * gap > far * far * axis.length_squared()
-    };
-    if along(middle(t) - middle(s)) {
-        return true;
-    }
-    [s, t].into_iter().any(|[a, b, c]| {
-        let up = (b - a).cross(c - a);
-        along(up)
-            || [b - a, c - b, a - c]
-                .into_iter()
-                .any(|e| along(e.cross(up)))
-    })
-}
-
-/// How far beside a face, in parts of its size, an edge may go through its plane: rounding, as it is known that the triangles touch.
-const BESIDE: f64 = 1e-9;
-
-/// Adds each edge of the first triangle that goes through the second one.
-fn pierce(
-    (nodes, [one, other]): ([[u32; 3]; 2], [[DVec3; 3]; 2]),
-    pair: [u32; 2],
-    out: &mut Vec<Fold>,
-) {
-    let [a, b, c] = other;
-    let Some(up) = (b - a).cross(c - a).try_normalize() else {
-        return;
-    };
-    let size = (b - a).length().max((c - a).length());
-    for (i, j) in EDGES {
-        let heights = [one[i], one[j]].map(|p| (p - a).dot(up));
-        let crosses = |from: f64, to: f64| from < 0.0 && to > 0.0;
-        if !(crosses(heights[0], heights[1]) || crosses(heights[1], heights[0])) {
-            continue;
-        }
-        let along = heights[0] / (heights[0] - heights[1]);
-        let at = one[i].lerp(one[j], along);
-        let weights = closest::on_triangle(at, other);
-        if closest::point(other, weights).distance(at) > BESIDE * size {
-            continue;
-        }
-        let Some(feature) = Feature::new(&[nodes[0][i], nodes[0][j]], &nodes[1]) else {
-            continue;
-        };
-        let mut own = [0.0; 3];
-        (own[i], own[j]) = (1.0 - along, along);
-        // It came from where most of it is, unless somebody knows better.
-        let up = if heights[0] + heights[1] < 0.0 {
-            -up
-        } else {
-            up
-        };
-        out.push(Fold {
-            id: 0,
-            feature,
-            spots: [
-                Spot {
-                    triangle: pair[0],
-                    weights: own,
-                },
-                Spot {
-                    triangle: pair[1],
-                    weights,
-                },
-            ],
-            normal: up,
-            distance: 0.0,
-            side: 0,
-        });
-    }
-}
-
-const EDGES: [(usize, usize); 3] = [(0, 1), (1, 2), (2, 0)];
-
-/// Adds the contact of two spots if they are near enough.
-fn add(
-    (nodes, corners): ([[u32; 3]; 2], [[DVec3; 3]; 2]),
-    mut spots: [Spot; 2],
-    thickness: f64,
-    out: &mut Vec<Fold>,
-) {
-    let [p, q] = [0, 1].map(|side| closest::point(corners[side], spots[side].weights));
-    let distance = p.distance(q);
-    // Not `>`: what is not a number is near nothing.
-    if distance.is_nan() || distance > thickness {
-        return;
-    }
-    // The feature is made of the nodes that have weight.
-    let mut held = [[NONE; 3]; 2];
-    let mut count = [0; 2];
-    for side in 0..2 {
-        for (node, weight) in nodes[side].iter().zip(spots[side].weights) {
-            if weight > 0.0 {
-                held[side][count[side]] = *node;
-                count[side] += 1;
-            }
-        }
-    }
-    let Some(feature) = Feature::new(&held[0][..count[0]], &held[1][..count[1]]) else {
-        return;
-    };
-    let swapped = !held[0][..count[0]].contains(&feature.a[0]);
-    let mut normal = (p - q) / distance.max(f64::MIN_POSITIVE);
-    if swapped {
-        spots.swap(0, 1);
-        normal = -normal;
-    }
-    out.push(Fold {
-        id: 0,
-        feature,
-        spots,
-        normal,
-        distance,
-        side: 0,
-    });
 }
