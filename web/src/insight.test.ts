@@ -72,7 +72,7 @@ describe("parseInsight", () => {
   });
 
   it("refuses an unknown state and another magic", () => {
-    expect(() => parseInsight(message(10))).toThrow("state 10");
+    expect(() => parseInsight(message(12))).toThrow("state 12");
     const other = message();
     new DataView(other).setUint32(0, 1, true);
     expect(isInsight(other)).toBe(false);

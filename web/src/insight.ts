@@ -50,6 +50,8 @@ export const NODE_STATES = [
   "joined",
   "pulled",
   "marked",
+  "leader",
+  "passive",
 ] as const;
 export type NodeState = (typeof NODE_STATES)[number];
 

@@ -119,6 +119,8 @@ pub struct Masses {
     alone: bool,
     /// Part of the old velocity in the drift: 0 for MESD, ½ for bodies.
     old: f64,
+    /// Nodes that drift by their new velocity alone, whatever `old` says; empty if there are none.
+    drawn: Vec<bool>,
     /// By which scheme the nodes move (K62).
     integrator: Integrator,
     /// Height, m, below which no node goes (K67); none if there is no ground.
@@ -156,6 +158,19 @@ impl Masses {
     pub fn drifting_exactly(mut self) -> Self {
         self.old = 0.5;
         self
+    }
+
+    /// Lets a node drift by its new velocity alone, as nodes of nets do. What a spring draws would gain energy in every substep by the mean of
+    /// old and new: det = 1 + h²k/2m. By the new one it swings without gain or loss.
+    pub fn set_drawn(&mut self, node: usize) {
+        self.drawn.resize(self.len(), false);
+        self.drawn[node] = true;
+    }
+
+    /// True if a node drifts by its new velocity alone.
+    #[inline]
+    fn is_drawn(&self, node: usize) -> bool {
+        self.drawn.get(node).is_some_and(|d| *d)
     }
 
     /// Chooses by which scheme nodes move and frames turn (K59–K64).
@@ -556,6 +571,8 @@ impl Masses {
         self.alone
             && self.gain[i] == 0
             && self.damping[i] == 0.0
+            && !self.is_drawn(i)
+            && self.turn_damping.get(i).is_none_or(|d| *d == 0.0)
             && self.integrator == Integrator::Mesd
             && self.ground.is_none()
     }
@@ -606,7 +623,7 @@ impl Masses {
             let first = nodes.first.0.get(i).copied().unwrap_or_default();
             return next * c.new + nodes.velocity[i] * c.old + first * (c.lead * h);
         }
-        if nodes.touching.get(i).is_some_and(|t| *t) {
+        if nodes.touching.get(i).is_some_and(|t| *t) || self.is_drawn(i) {
             return next;
         }
         next + (nodes.velocity[i] - next) * self.old
@@ -621,6 +638,9 @@ impl Masses {
             return h * (c.new * c.gain + c.old / m);
         }
         let new = h / (m + self.resistance[i] * h);
+        if self.is_drawn(i) {
+            return new;
+        }
         new + (h / m - new) * self.old
     }
 

@@ -46,6 +46,9 @@ impl Simulation {
                     energy.kinetic += 0.5 * mass * masses.node_velocity(nodes, i).length_squared();
                     energy.gravity -= mass * self.model.gravity.dot(fallen);
                 }
+                if let Some(bodies) = self.model.bodies_of(matter) {
+                    energy.elastic += bodies.elastic_energy(nodes);
+                }
                 for (z, rigid) in masses.rigid().iter().enumerate() {
                     let spin = nodes.orientation[z].conjugate() * nodes.spin[z];
                     energy.kinetic += 0.5 * (rigid.inertia.unwrap_or_default() * spin).dot(spin);

@@ -297,6 +297,11 @@ impl Group {
         (self.hypers, self.globals) = (hypers, globals);
     }
 
+    /// Lets substeps follow the state from now on, or not (KB9).
+    pub fn adapt(&mut self, follows: bool, bounds: &StepBounds) {
+        self.adaptive = follows.then_some(bounds.exact);
+    }
+
     /// Elements between different things, where they end by now.
     pub fn globals(&self) -> &[Global] {
         &self.globals

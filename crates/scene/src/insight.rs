@@ -1,14 +1,16 @@
 //! What goes on inside: nodes, elements, contacts, forces, anchors and frames, to be looked at (K134).
 
 mod films;
+mod nets;
 
 pub use films::ColourInsight;
 
 use crate::Simulation;
 use glam::{DQuat, DVec3};
-use trocar_dynamics::{Field, Integrator, Local, Lock, Matter, MatterId, Nodes};
+use nets::{element, state};
+use trocar_dynamics::{Field, Integrator, Local, Matter, MatterId, Nodes};
 use trocar_math::Bounds;
-use trocar_soft::{Element, Net, NodeFlags, element, global::End};
+use trocar_soft::{Net, NodeFlags, global::End};
 
 /// Which insights are wanted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -63,6 +65,10 @@ pub enum NodeState {
     Pulled,
     /// It is marked for cutting (K26).
     Marked,
+    /// Nodes of another tissue copy it (K54).
+    Leader,
+    /// Instruments and bodies pass through it.
+    Passive,
 }
 
 /// A node.
@@ -303,6 +309,7 @@ impl Simulation {
                 let seen = net.elements().enumerate();
                 let seen = seen.map(|(i, e)| element(net, nodes, i, &e, time));
                 out.elements.extend(seen);
+                nets::see_bends(net, nodes, out);
             }
             if wanted.normals {
                 let from = out.normals.len();
@@ -327,6 +334,7 @@ impl Simulation {
                 let (a, b, force) = global.look(&sight, &self.state.nodes, self.state.time);
                 out.elements.push(ElementInsight { a, b, force });
             }
+            self.see_holds(out);
         }
         if wanted.contacts {
             for group in &self.groups {
@@ -415,35 +423,4 @@ impl Simulation {
                 Local::Tetrahedron(nodes, _) => nodes.contains(&node),
             })
     }
-}
-
-fn state(net: &Net, nodes: &Nodes, i: usize, flags: NodeFlags) -> NodeState {
-    match net.masses().lock(i) {
-        _ if flags.has(NodeFlags::FORCE_INPUT) => NodeState::Pulled,
-        Lock::Fixed => NodeState::Fixed,
-        _ if flags.has(NodeFlags::GRASPED) => NodeState::Grasped,
-        _ if flags.has(NodeFlags::CUT_MARK) => NodeState::Marked,
-        _ if flags.has(NodeFlags::SLAVE) => NodeState::Hyper,
-        _ if flags.has(NodeFlags::GLOBAL_ELEMENT) => NodeState::Joined,
-        _ if flags.has(NodeFlags::GLOBAL_DYNAMIC) => NodeState::Joined,
-        Lock::Axes(..) => NodeState::Locked,
-        Lock::Free if i < nodes.frames() => NodeState::Centre,
-        Lock::Free if flags.has(NodeFlags::FREE) => NodeState::Inner,
-        Lock::Free => NodeState::Free,
-    }
-}
-
-fn element(net: &Net, nodes: &Nodes, i: usize, e: &Element, time: f64) -> ElementInsight {
-    let [a, b] = e.nodes.map(|n| nodes.position[n as usize]);
-    let force = match e.law.input {
-        element::Input::Distance => net.tension(nodes, i, time),
-        // A damper acts along the relative velocity; what it draws along the line is seen.
-        element::Input::Velocity => {
-            let [v, w] = e
-                .nodes
-                .map(|n| net.masses().node_velocity(nodes, n as usize));
-            element::damper_force(v - w, &e.law).dot((b - a).normalize_or_zero())
-        }
-    };
-    ElementInsight { a, b, force }
 }

@@ -72,6 +72,8 @@ pub(crate) enum Subject {
     Gravity(usize),
     /// How much of a step's time passes.
     SlowMotion,
+    /// Whether substeps follow the state.
+    Adaptive,
     /// A number of a tissue's material: which tissue, which of [`NUMBERS`].
     Material(usize, usize),
     /// The pull that an instrument's jaws hold.
@@ -382,6 +384,7 @@ pub(crate) fn list(model: &Model) -> (Vec<Parameter>, Vec<Subject>) {
         |group: &str, name: &str, unit, about, [least, greatest]: [f64; 2], start, subject| {
             let choices = match subject {
                 Subject::Material(_, k) => choice(k).map_or(&[][..], |c| c.choices),
+                Subject::Adaptive => &["no", "yes"][..],
                 _ => &[][..],
             };
             parameters.push(Parameter {
@@ -511,6 +514,15 @@ pub(crate) fn list(model: &Model) -> (Vec<Parameter>, Vec<Subject>) {
         [0.01, 1.0],
         model.slow_motion,
         Subject::SlowMotion,
+    );
+    add(
+        "world",
+        "adaptive",
+        "",
+        "Substeps are as many as the state needs now, instead of as many as any may need.",
+        [0.0, 1.0],
+        f64::from(u8::from(model.adaptive)),
+        Subject::Adaptive,
     );
     let mut k = 0;
     single::visit(&mut model.plan().clone(), &mut |single| {
@@ -673,6 +685,7 @@ impl Simulation {
                 self.model.expect_all();
                 self.note_film_steps();
             }
+            self.renew_skins();
             self.longest = self.model.longest_step();
             // The nets are new and know nothing of grips.
             self.mark_held();
@@ -688,6 +701,12 @@ impl Simulation {
                     self.model.gravity[axis] = *value;
                 }
                 Subject::SlowMotion => self.model.slow_motion = *value,
+                Subject::Adaptive => {
+                    self.model.adaptive = *value != 0.0;
+                    for (group, connected) in self.groups.iter_mut().zip(&self.model.groups) {
+                        group.adapt(self.model.adaptive, &connected.bounds);
+                    }
+                }
                 Subject::GripForce(t) => self.model.tools[t].grasper.grip_force = *value,
                 Subject::Speed(t) => self.model.tools[t].grasper.speed = *value,
                 Subject::TearOff(t) => {
@@ -705,6 +724,15 @@ impl Simulation {
         self.take_retuned(films);
         self.renew_works();
         Ok(())
+    }
+
+    /// Skins of tissues rub as their materials say now.
+    fn renew_skins(&mut self) {
+        for tissue in &self.model.tissues {
+            let skins = self.groups.iter_mut().flat_map(|g| &mut g.skins);
+            let ours = skins.filter(|skin| skin.matter == tissue.matter);
+            ours.for_each(|skin| skin.friction = tissue.friction);
+        }
     }
 
     /// Parameters that are not what the scene says: index and value.

@@ -6,7 +6,11 @@ mod common;
 
 use common::is_sound;
 use glam::DVec3;
-use trocar_scene::{Scene, SceneError, Simulation};
+use trocar_scene::{
+    Scene, SceneError, Simulation,
+    build::substeps,
+    recording::{Recording, Verdict, Writer},
+};
 
 const NAMES: [&str; 9] = [
     "mesd",
@@ -81,7 +85,7 @@ fn and_all_of_them_come_to_rest_at_the_same_place() {
     let mut places: Vec<(DVec3, DVec3)> = Vec::new();
     for name in NAMES {
         let mut simulation = simulation(&scene(name)).unwrap();
-        run(&mut simulation, 4.0);
+        run(&mut simulation, 5.0);
         assert!(is_sound(&simulation, 1.0), "{name}");
         assert!(simulation.report().aim.error < 1e-8, "{name}");
         let nodes = &simulation.state().nodes;
@@ -94,8 +98,12 @@ fn and_all_of_them_come_to_rest_at_the_same_place() {
         places.push((tip, middle));
     }
     for (name, (tip, middle)) in NAMES.iter().zip(&places) {
-        // The same equilibrium: where forces are in balance no scheme matters.
-        let off = tip.distance(places[0].0).max(middle.distance(places[0].1));
+        // The same equilibrium: where forces are in balance no scheme matters. What still moves at the tip is on its way there.
+        let off = tip.distance(places[0].0);
+        assert!(off < 1e-5, "{name}: {off} m");
+        // Where a body is tied, schemes differ by up to a twentieth of what hangs through.
+        let off = middle.distance(places[0].1);
+        println!("{name}: {off:.1e} m at the tie");
         assert!(off < 1e-3, "{name}: {off} m");
         assert!(middle.y < -0.2005, "{name}: nothing hangs there");
     }
@@ -245,4 +253,40 @@ fn substeps_follow_the_state_and_are_the_same_again() {
     let sum = |list: &[u32]| list.iter().sum::<u32>();
     println!("{} substeps instead of {}", sum(&found), sum(&fixed));
     assert!(sum(&found) < sum(&fixed));
+}
+
+/// The dangerous case of substeps that follow the state: what stiffens is pulled hard, and needs more of them than the bound for how it is built
+/// says. They are recorded by their inputs alone, and are the same again.
+#[test]
+fn a_hard_pull_needs_more_substeps_and_gets_them() {
+    let pull = "[[command]]\nat = 0.1\npush = [0, -2.5, 1.5]\non = { tissue = \"sheet\", node = 35 }\nuntil = 0.25\n";
+    let text = format!("{}{pull}", STIFFENING.replace("ADAPTIVE", "true"));
+    let scene = Scene::from_text("scene.toml", &text).unwrap();
+    let mut simulation = Simulation::new(&scene, 1).unwrap();
+    let bounds = simulation.model().groups[0].bounds;
+    let fixed = substeps(simulation.model().step, bounds.safe);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("pull.trocar");
+    let mut writer = Writer::create(&path, &scene, &[]).unwrap();
+    let input = simulation.idle_input();
+    let (mut hanging, mut pulled) = (0, 0);
+    for i in 0..100 {
+        let report = simulation.step(&input);
+        assert!(report.events.is_empty(), "{:?}", report.events);
+        let most = if i < 19 { &mut hanging } else { &mut pulled };
+        *most = report.substeps.max(*most);
+        writer.step(&input, &simulation).unwrap();
+    }
+    writer.finish().unwrap();
+    assert!(is_sound(&simulation, 1.0));
+    println!("{hanging} substeps hanging, {pulled} pulled, {fixed} fixed");
+    assert!(
+        pulled > 2 * hanging && pulled > fixed,
+        "{hanging} {pulled} {fixed}"
+    );
+    let recording = Recording::read(&path).unwrap();
+    let mut again = Simulation::new(&scene, 2).unwrap();
+    let verdict = recording.replay(&mut again, |_| true);
+    assert_eq!(verdict, Verdict::Same { checked: 100 });
+    assert_eq!(again.hash(), simulation.hash());
 }

@@ -7,9 +7,10 @@ mod common;
 use common::{FUNDUS, built, gallbladder, go, simulation};
 use glam::DVec3;
 use trocar_scene::{
-    Insight, Pull, Views,
+    Insight, Pull, Simulation, Views,
     insight::{BoxInsight, NodeState},
 };
+use trocar_soft::NodeFlags;
 
 const SCENE: &str = r#"trocar = 1
 [world]
@@ -240,6 +241,26 @@ fn contacts_and_grasped_nodes_are_shown() {
         insight.anchors.len(),
         simulation.model().ties.len() + simulation.grip(0).holds.len()
     );
+    // Released, nothing is grasped any more (K26).
+    go(&mut simulation, FUNDUS, 1.0, 0.3);
+    assert!(simulation.grip(0).is_empty());
+    simulation.insight(ALL, &mut insight);
+    assert_eq!(count(&insight, NodeState::Grasped), 0);
+    let marked = |simulation: &Simulation| -> usize {
+        let tissues = simulation.model().tissues.iter().enumerate();
+        let flags = tissues.flat_map(|(t, tissue)| {
+            let count = simulation.state().nodes[tissue.matter.index()].len() as u32;
+            (0..count).filter_map(move |n| simulation.flags(t, n))
+        });
+        flags.filter(|f| f.has(NodeFlags::GRASPED)).count()
+    };
+    assert_eq!(marked(&simulation), 0);
+    // A reset lets go of what is held (K122).
+    go(&mut simulation, FUNDUS, 0.0, 0.4);
+    assert!(marked(&simulation) > 0);
+    simulation.restart();
+    assert!(simulation.grip(0).is_empty());
+    assert_eq!(marked(&simulation), 0);
 }
 
 #[test]

@@ -98,7 +98,8 @@ fn every_number_of_the_scene_is_listed_with_its_range() {
         assert!(!p.about.is_empty() && p.least.is_finite() && p.greatest.is_finite());
     }
     let of = |group: &str| list.iter().filter(|p| p.group == group).count();
-    assert_eq!(of("world"), 4);
+    // Gravity along three axes, slow motion, and whether substeps follow the state.
+    assert_eq!(of("world"), 5);
     // A sheet has no central nodes, an organ one, a pipe many.
     assert_eq!((of("sheet"), of("organ"), of("pipe")), (18, 23, 26));
     assert_eq!(of("couple 0"), 1);

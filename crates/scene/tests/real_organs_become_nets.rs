@@ -103,6 +103,79 @@ material = {{ mass = 0.001, damping = 0.5, stiffness = 200, memory = 30, centre_
     }
 }
 
+/// Whatever its unit, a mesh is made ten centimetres large, held by its highest fifth, and hangs: it comes to rest, and nowhere is it strained much.
+#[test]
+fn and_come_to_rest_hanging_by_a_region() {
+    let Some(folder) = folder() else { return };
+    for (file, centres) in [
+        ("lapgym-gallbladder_visual.stl", 1),
+        ("lapgym-gallbladder_collision.stl", 2),
+        ("openhelp-kidney_left.stl", 1),
+        ("sofa-liver-smooth.obj", 4),
+        ("sofa-torus1.obj", 3),
+    ] {
+        let path = folder.join(file);
+        if !path.is_file() {
+            println!("skipped: there is no {}", path.display());
+            continue;
+        }
+        let text = |scale: f64, fixed: &str| {
+            format!(
+                r#"scale = {scale:?}
+most_nodes = 200
+density = 1000
+centres = {centres}
+cross_links = true
+{fixed}
+material = {{ mass = 0.001, damping = 0.5, stiffness = 400, memory = 60, centre_damping = 20, turn_damping = 0.02 }}
+"#
+            )
+        };
+        let made = |scale: f64, fixed: &str| {
+            organ(&path, &text(scale, fixed)).unwrap_or_else(|e| panic!("{file}: {e}"))
+        };
+        let surface = |simulation: &Simulation| {
+            let tissue = &simulation.model().tissues[0];
+            let nodes = &simulation.state().nodes[tissue.matter.index()];
+            nodes.position[tissue.first as usize..].to_vec()
+        };
+        let points = surface(&made(1.0, ""));
+        let low = points.iter().copied().reduce(glam::DVec3::min).unwrap();
+        let high = points.iter().copied().reduce(glam::DVec3::max).unwrap();
+        let scale = 0.1 / low.distance(high);
+        let top = points.iter().max_by(|a, b| a.y.total_cmp(&b.y)).unwrap();
+        let fixed = format!(
+            "fixed = [{{ within = {{ centre = {:?}, radius = 0.02 }} }}]",
+            (*top * scale).to_array()
+        );
+        let mut simulation = made(scale, &fixed);
+        let input = simulation.idle_input();
+        while simulation.state().time < 4.0 {
+            let report = simulation.step(&input);
+            assert!(report.events.is_empty(), "{file}: {:?}", report.events);
+        }
+        assert!(is_sound(&simulation, 1.0), "{file}");
+        let matter = simulation.model().tissues[0].matter;
+        let any: &dyn std::any::Any = &*simulation.model().matters[matter.index()];
+        let net = any.downcast_ref::<trocar_soft::Net>().unwrap();
+        let nodes = &simulation.state().nodes[matter.index()];
+        let speeds = nodes.velocity.iter().map(|v| v.length());
+        let speed = speeds.fold(0.0, f64::max);
+        let strain = |e: trocar_soft::Element| {
+            let [a, b] = e.nodes.map(|n| nodes.position[n as usize]);
+            (a.distance(b) / e.rest_length - 1.0).abs()
+        };
+        let strain = net.elements().map(strain).fold(0.0, f64::max);
+        let rest = &net.rest().position;
+        let sunk = rest.iter().zip(&nodes.position).map(|(a, b)| a.y - b.y);
+        let sunk = sunk.fold(0.0, f64::max);
+        println!("{file}: {speed:.1e} m/s, strains to {strain:.3}, sunk {sunk:.4} m");
+        assert!(speed < 1e-4, "{file}: {speed} m/s");
+        assert!(strain < 0.5, "{file}: {strain}");
+        assert!((1e-5..0.05).contains(&sunk), "{file}: {sunk} m");
+    }
+}
+
 #[test]
 fn what_is_no_organ_is_refused() {
     let Some(folder) = folder() else { return };

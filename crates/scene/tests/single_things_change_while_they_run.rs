@@ -271,6 +271,16 @@ fn commands_reach_single_things_and_bad_wishes_are_refused() {
     assert!(why.contains("lowest free node"), "{why}");
     let why = refused(&mut simulation, "couple 0", "force factor", 1.5);
     assert!(why.contains("does not lie between"), "{why}");
+    // What copies another node can't be locked while it runs, wholly or in part.
+    let free = "material = { mass = 0.001, damping = 0.05, stiffness = 40 }\nedit = { nodes = [{ node = 20, axes = [1, 1, 1] }] }\n[[couple]]";
+    let plain = "material = { mass = 0.001, damping = 0.05, stiffness = 40 }\n[[couple]]";
+    let mut simulation = built(&SCENE.replace(plain, free));
+    run(&mut simulation, 5);
+    for gain in [0.0, 0.5] {
+        let why = refused(&mut simulation, "other", "node 20 free along y", gain);
+        assert!(why.contains("node 20 of other is locked"), "{why}");
+    }
+    run(&mut simulation, 5);
 }
 
 #[test]

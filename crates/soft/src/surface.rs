@@ -18,7 +18,8 @@ pub enum Weight {
     Material,
     /// So many kg for every square metre; the central nodes as the material says.
     Area(f64),
-    /// So many kg for every cubic metre, half of it on the surface, half in the central nodes.
+    /// So many kg for every cubic metre, half of it on the surface, half in the central nodes: to equal parts, the one that several belong to among
+    /// them. (Its inertia is that of the whole box, so that it resists the turning of all.)
     Volume(f64),
 }
 

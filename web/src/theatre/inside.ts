@@ -44,6 +44,8 @@ export const NODE_COLOURS: Record<NodeState, string> = {
   joined: "#ff8ce6",
   pulled: "#7dff9a",
   marked: "#b5651d",
+  leader: "#7a5cff",
+  passive: "#6b7780",
 };
 export const ELEMENT_COLOURS = { compression: "#3f8cff", slack: "#9aa4ab", tension: "#ff4d4d" };
 export const VIEW_COLOURS = {

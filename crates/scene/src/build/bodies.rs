@@ -10,9 +10,11 @@ use crate::{
     file::{Body, FormSpec, Motion},
     load::{Key, Scene, SceneError},
 };
-use glam::DVec3;
+use glam::{DQuat, DVec3};
 use trocar_collide::rigid::{Form, Shape};
-use trocar_dynamics::{Bodies, Kinematic, MassNode, MatterId, Nodes, Turning};
+use trocar_dynamics::{
+    Bodies, Hold, Kinematic, MassNode, MatterId, Nodes, Turning, masses::BadNode,
+};
 use trocar_math::{Pose, rotation};
 
 /// A body made ready: what the model is told of it.
@@ -53,11 +55,19 @@ impl Model {
 
     pub(super) fn add_bodies(&mut self, scene: &Scene, turning: Turning) -> Result<(), SceneError> {
         let (mut nodes, mut frames, mut motions) = (Vec::new(), Vec::new(), Vec::new());
-        let mut checks = Vec::new();
+        let (mut checks, mut holds) = (Vec::new(), Vec::new());
         let matter = MatterId(self.matters.len() as u32);
         for item in items(scene, |s| &s.file.body).filter(|i| i.item.motion == Motion::Dynamic) {
             let (check, mut ready) = ready(scene, &item)?;
             let node = frames.len() as u32;
+            if item.item.rest_stiffness > 0.0 || item.item.rest_torsion > 0.0 {
+                holds.push(Hold {
+                    body: node,
+                    place: ready.pose,
+                    stiffness: item.item.rest_stiffness,
+                    torsion: item.item.rest_torsion,
+                });
+            }
             nodes.extend(ready.node.take());
             frames.push((ready.pose.position, ready.pose.rotation));
             // The file speaks of the body's origin; the body moves about its centre of mass.
@@ -98,9 +108,12 @@ impl Model {
                 start.spin[i] = spin;
             }
         }
-        let bodies = Bodies::new(&nodes, turning).map_err(|bad| {
-            checks[bad.node].error(&[], bad.reason, "Correct its mass or its form.")
-        })?;
+        let wrong =
+            |bad: BadNode| checks[bad.node].error(&[], bad.reason, "Correct its mass or its form.");
+        let mut bodies = Bodies::new(&nodes, turning).map_err(wrong)?;
+        for hold in holds {
+            bodies.hold(hold).map_err(wrong)?;
+        }
         self.bodies = Some(self.add("bodies", Box::new(bodies), start));
         Ok(())
     }
@@ -164,6 +177,7 @@ fn ready<'a>(
         }
     }
     check.friction(item.friction, &["friction".into()])?;
+    check_rest(&check, item)?;
     let form = form(&check, item)?;
     let solid = Solid::new(&check, scene, &form, dynamic)?;
     let node = if dynamic {
@@ -221,6 +235,42 @@ fn ready<'a>(
     Ok((check, ready))
 }
 
+/// What damps a body and what draws it back to where it starts (K55).
+fn check_rest(check: &Checker<'_>, item: &Body) -> Result<(), SceneError> {
+    let inertia = item.inertia.map(|j| j.into_iter().fold(0.0, f64::max));
+    for (value, key) in [
+        (item.damping, "damping"),
+        (item.turn_damping, "turn_damping"),
+        (item.rest_stiffness, "rest_stiffness"),
+        (item.rest_torsion, "rest_torsion"),
+        (inertia.unwrap_or(0.0), "inertia"),
+    ] {
+        if !(0.0..=1e9).contains(&value) {
+            return Err(check.error(
+                &[key.into()],
+                format!("its {key} is {value}; it must be at least 0 and no more than 1e9"),
+                "Correct the number.",
+            ));
+        }
+        if value != 0.0 && item.motion != Motion::Dynamic {
+            return Err(check.error(
+                &[key.into()],
+                format!("{key} is for bodies that move by what acts on them"),
+                "Leave it out, or let the body be dynamic.",
+            ));
+        }
+    }
+    // Much less than a speck of dust, and divisions would lose all digits.
+    if let Some(j) = item.inertia.filter(|j| !j.iter().all(|j| *j >= 1e-15)) {
+        return Err(check.error(
+            &["inertia".into()],
+            format!("its moments of inertia are {j:?}; each must be positive"),
+            "Give three numbers in kg·m², or leave them out.",
+        ));
+    }
+    Ok(())
+}
+
 /// The form a body has: the one it names, or a box.
 fn form(check: &Checker<'_>, item: &Body) -> Result<FormSpec, SceneError> {
     match (&item.form, item.half_extents) {
@@ -270,8 +320,19 @@ fn mass(check: &Checker<'_>, item: &Body, solid: &Solid) -> Result<(MassNode, Po
     let measured = measured
         .with_mass(mass)
         .map_err(|e| check.error(&[], e.to_string(), "Correct its mass or its form."))?;
-    let (frame, inertia) = own_frame(&measured);
-    Ok((MassNode::body(mass, inertia), frame))
+    let (frame, inertia) = match item.inertia {
+        // They are about the axes that the file speaks of.
+        Some(given) => (Pose::new(measured.centre, DQuat::IDENTITY), given.into()),
+        None => own_frame(&measured),
+    };
+    let mut node = MassNode {
+        damping: item.damping,
+        ..MassNode::body(mass, inertia)
+    };
+    if let Some(rigid) = &mut node.rigid {
+        rigid.damping = item.turn_damping;
+    }
+    Ok((node, frame))
 }
 
 /// A form in another frame.

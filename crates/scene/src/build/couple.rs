@@ -44,16 +44,40 @@ pub fn couple<'a>(
             "1 keeps momentum.",
         ));
     }
-    if couple.slave.body.is_some() {
+    if couple.slave.body.is_some() || couple.slave.world.is_some() {
         return Err(wrong(
             "slave",
-            "a body does not follow nodes".into(),
+            "a body does not follow nodes, nor does a place".into(),
             "Let the body lead, or join it by an element.",
         ));
     }
     let slave = named(&check(), &drafts.list, &couple.slave, "slave")?;
     check_free(&check(), &drafts.list[slave.draft], &slave)?;
     let matter = |draft: usize| MatterId(first + draft as u32);
+    if let Some(points) = &couple.master.world {
+        check().points(points, "master")?;
+        let alone = couple.master.tissue.is_none() && couple.master.body.is_none();
+        if !alone || points.len() != slave.nodes.len() {
+            return Err(wrong(
+                "master",
+                format!(
+                    "{} points lead {} nodes, and nothing leads beside them",
+                    points.len(),
+                    slave.nodes.len()
+                ),
+                "Give as many points as slaves, and neither `tissue` nor `body`.",
+            ));
+        }
+        for node in &slave.nodes {
+            let end = (matter(slave.draft), *node as u32);
+            let mut copies = drafts.hypers.iter().chain(&drafts.tied);
+            if copies.any(|pair| pair.slave == end) || is_held(drafts, end) {
+                return Err(held_twice(&check(), &drafts.list[slave.draft], *node));
+            }
+        }
+        drafts.list[slave.draft].anchor(&slave.nodes, points);
+        return Ok(());
+    }
     if let Some(body) = &couple.master.body {
         if couple.master.tissue.is_some() || couple.force_factor != 1.0 {
             return Err(wrong(
@@ -64,6 +88,10 @@ pub fn couple<'a>(
         }
         for node in slave.nodes {
             let end = (matter(slave.draft), node as u32);
+            let mut copies = drafts.hypers.iter().chain(&drafts.tied);
+            if copies.any(|pair| pair.slave == end) || is_held(drafts, end) {
+                return Err(held_twice(&check(), &drafts.list[slave.draft], node));
+            }
             drafts.held.push((check(), body, end.0, end.1));
         }
         return Ok(());
@@ -111,6 +139,10 @@ pub fn couple<'a>(
             slave: (matter(slave.draft), slave.nodes[j] as u32),
             factor: couple.force_factor,
         };
+        if is_held(drafts, pair.slave) {
+            let node = slave.nodes[j];
+            return Err(held_twice(&check(), &drafts.list[slave.draft], node));
+        }
         let all = || drafts.hypers.iter().chain(&drafts.tied);
         let led = |n| all().any(|p: &Hyper| p.slave == n);
         let leading = |n| all().any(|p: &Hyper| p.master == n);
@@ -137,6 +169,47 @@ pub fn couple<'a>(
         drafts.hypers.push(pair);
     }
     Ok(())
+}
+
+impl Draft<'_> {
+    /// Moves nodes to points in space and fixes them there: their masters never move (K54).
+    fn anchor(&mut self, nodes: &[usize], points: &[[f64; 3]]) {
+        let moves: Vec<(usize, DVec3)> = (nodes.iter().zip(points))
+            .map(|(node, point)| (*node, DVec3::from(*point)))
+            .collect();
+        self.place_nodes(&moves);
+        for node in nodes {
+            self.turn_by_box(*node);
+            self.parts.nodes[*node].lock = Lock::Fixed;
+            let flags = &mut self.parts.flags[*node];
+            flags.set(NodeFlags::FIXED, true);
+            flags.set(NodeFlags::SLAVE, true);
+        }
+    }
+}
+
+/// True if a body holds a node.
+fn is_held(drafts: &Drafts<'_>, (matter, node): (MatterId, u32)) -> bool {
+    drafts
+        .held
+        .iter()
+        .any(|(_, _, m, n)| (*m, *n) == (matter, node))
+}
+
+/// A node that is to go where two others go.
+fn held_twice(check: &Checker<'_>, draft: &Draft<'_>, node: usize) -> SceneError {
+    let called = match node.checked_sub(draft.parts.frames.len()) {
+        Some(point) => format!("node {point}"),
+        None => format!("central node {node}"),
+    };
+    check.error(
+        &["slave".into()],
+        format!(
+            "{called} of {} follows something already and can't follow this as well",
+            draft.name
+        ),
+        "Couple each node once; let the body hold the nodes that lead.",
+    )
 }
 
 fn named(

@@ -12,7 +12,7 @@ use crate::{
     load::{Scene, SceneError, Source},
 };
 use glam::DVec3;
-use trocar_dynamics::{Anchor, Local, MatterId, Tie, anchor::Support};
+use trocar_dynamics::{Anchor, Bodies, Local, MatterId, Tie, anchor::Support};
 use trocar_soft::{Global, Input, Net, NodeFlags, global::End, stability};
 
 /// What a timed command pushes, by what force and until when; none if it pushes nothing.
@@ -99,7 +99,35 @@ impl Model {
         }
         self.expect_all();
         self.mark_joined();
+        self.draw_bodies();
         Ok(())
+    }
+
+    /// Bodies and particles that springs draw move as nodes do: by the mean of old and new velocity they would gain energy.
+    fn draw_bodies(&mut self) {
+        let Some(matter) = self.bodies else { return };
+        let springs = self
+            .globals
+            .iter()
+            .filter(|g| g.law.input == Input::Distance);
+        let mut drawn: Vec<u32> = Vec::new();
+        for end in springs.flat_map(|g| g.ends) {
+            if let End::On(anchor) = end {
+                let parts = Support::of(&anchor);
+                let ours = parts.parts().iter().filter(|p| p.0 == matter);
+                drawn.extend(ours.map(|(_, at, _)| at.node));
+            }
+        }
+        let any: &mut dyn std::any::Any = &mut *self.matters[matter.index()];
+        if let Some(bodies) = any.downcast_mut::<Bodies>() {
+            drawn.into_iter().for_each(|n| bodies.draw(n as usize));
+        }
+    }
+
+    /// The bodies and particles that a matter consists of; none if it is something else.
+    pub fn bodies_of(&self, matter: MatterId) -> Option<&Bodies> {
+        let any: &dyn std::any::Any = &**self.matters.get(matter.index())?;
+        any.downcast_ref::<Bodies>()
     }
 
     /// Marks the nodes from which elements lead to something else, and those that are tied to bodies (K26).
@@ -274,6 +302,13 @@ impl Model {
                     debug_assert!(*m == bodies);
                 }
             }
+        }
+        for hold in self.bodies_of(bodies).map_or(&[][..], Bodies::holds) {
+            let i = hold.body as usize;
+            let inertia = masses.rigid().get(i).and_then(|r| r.inertia);
+            // Place and turn as if in one mode: a body that is off its place is drawn by its elements as well.
+            answers[i][0] += hold.stiffness / masses.mass()[i]
+                + inertia.map_or(0.0, |j| hold.torsion / j.min_element());
         }
         let step = |[spring, damper]: &[f64; 2]| stability::critical_step(1.0, -*damper, *spring);
         answers.iter().map(step).fold(f64::INFINITY, f64::min)

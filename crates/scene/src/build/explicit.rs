@@ -69,9 +69,11 @@ impl<'a> Draft<'a> {
             ));
         }
         let points: Vec<DVec3> = spec.points.iter().map(|p| DVec3::from(*p)).collect();
+        // Judged by the size of the whole, as meshes are: a net of a millimetre has facets of a millionth of a square metre.
+        let size = size(&points);
         for (i, f) in spec.facets.iter().enumerate() {
             let [a, b, c] = f.map(|n| points[n as usize]);
-            if (b - a).cross(c - a).length() < 1e-14 {
+            if 0.5 * (b - a).cross(c - a).length() < 1e-12 * size * size {
                 return Err(wrong(
                     "facets",
                     format!("facet {i} has no area"),
@@ -214,6 +216,13 @@ impl<'a> Draft<'a> {
             material,
         )
     }
+}
+
+/// The diagonal of the box around some points, m.
+fn size(points: &[DVec3]) -> f64 {
+    let low = points.iter().copied().reduce(DVec3::min);
+    let high = points.iter().copied().reduce(DVec3::max);
+    low.zip(high).map_or(0.0, |(low, high)| low.distance(high))
 }
 
 /// The place of each central node among the frames: fathers before children. Fathers in a cycle are refused by name.

@@ -203,6 +203,10 @@ impl Model {
             self.tissues[*t].bears = material.bears;
             self.tissues[*t].friction = material.friction;
         }
+        for t in &single {
+            let friction = tissue::material_of(&self.plan, *t).and_then(|m| m.friction);
+            self.tissues[*t].friction = friction;
+        }
         for t in concerned {
             let matter = self.tissues[t].matter;
             self.tissues[t].elements = self.net(matter).map_or(0, Net::element_count);

@@ -6,8 +6,9 @@ use glam::DVec3;
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 use trocar_collide::rigid::Point;
-use trocar_dynamics::{Anchor, Joint, Local, MatterId, Nodes, joint::Kind};
+use trocar_dynamics::{Anchor, Bodies, Joint, Local, MatterId, Nodes, joint::Kind};
 use trocar_math::Sets;
+use trocar_soft::global::End;
 
 /// Slower than this, m/s and rad/s, a body counts as resting.
 const CALM: [f64; 2] = [0.01, 0.1];
@@ -124,6 +125,18 @@ impl Islands {
             .filter_map(|a| body(&a))
         {
             busy[n as usize] = true;
+        }
+        // Springs draw without asking who sleeps.
+        let pulled = model.globals.iter().flat_map(|g| g.ends);
+        for end in pulled {
+            if let End::On(anchor) = end
+                && let Some(n) = body(&anchor)
+            {
+                busy[n as usize] = true;
+            }
+        }
+        for hold in model.bodies_of(bodies).map_or(&[][..], Bodies::holds) {
+            busy[hold.body as usize] = true;
         }
         let first: Vec<u32> = (0..count as u32).map(|i| sets.lowest(i)).collect();
         let mut next: Vec<u32> = (0..count as u32).collect();

@@ -97,6 +97,21 @@ pub struct Body {
     /// Density, kg/m³, > 0.
     #[serde(default)]
     pub density: Option<f64>,
+    /// Principal moments of inertia about its own axes through its centre of mass, kg·m², > 0. Default: those of its form.
+    #[serde(default)]
+    pub inertia: Option<Vector>,
+    /// Viscous damping of its motion, N·s/m, ≥ 0. Default: 0.
+    #[serde(default)]
+    pub damping: f64,
+    /// Viscous damping of its turning, N·m·s/rad, ≥ 0. Default: 0.
+    #[serde(default)]
+    pub turn_damping: f64,
+    /// Spring that draws its centre of mass back to where it starts, N/m, ≥ 0. Default: 0, none.
+    #[serde(default)]
+    pub rest_stiffness: f64,
+    /// Spring that turns it back to how it starts, N·m/rad, ≥ 0. Default: 0, none.
+    #[serde(default)]
+    pub rest_torsion: f64,
     /// Half of its edges, m: short for `form = { box = … }`.
     #[serde(default)]
     pub half_extents: Option<Vector>,

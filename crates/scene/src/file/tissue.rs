@@ -296,7 +296,7 @@ pub struct Ball {
     pub radius: f64,
 }
 
-/// Nodes of something; give a tissue with one of `ring`, `nodes`, `centres`, or a body.
+/// Nodes of something; give a tissue with one of `ring`, `nodes`, `centres`, or a body, or points in space.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Ring {
@@ -315,6 +315,9 @@ pub struct Ring {
     /// A body that leads: the slaves are tied to it where they are.
     #[serde(default)]
     pub body: Option<String>,
+    /// Points in space that lead, m; as many as there are slaves, which are moved there and stay.
+    #[serde(default)]
+    pub world: Option<Vec<Vector>>,
 }
 
 /// Nodes of two tissues that move as one (hyper nodes), or nodes that a body holds. Slaves are moved onto their masters when the

@@ -225,6 +225,23 @@ impl Shown<'_> {
         self.show("law".into(), "", about, Range::Choice, law);
         self.limits("", &mut material.limit);
         self.yields("", material.yields.as_mut());
+        if let Some([sticking, sliding]) = &mut material.friction {
+            for (name, about, x) in [
+                (
+                    "static friction",
+                    "How it sticks to what touches it; at least that of sliding.",
+                    sticking,
+                ),
+                (
+                    "sliding friction",
+                    "How it rubs on what slides along it.",
+                    sliding,
+                ),
+            ] {
+                let range = Range::Within(2.0);
+                self.show(name.into(), "", about, range, Place::Number(x));
+            }
+        }
         if let Some(ground) = &mut material.ground {
             self.touches = Touches::Ground(tissue);
             let about = "Height below which none of its nodes goes.";

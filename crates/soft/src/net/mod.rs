@@ -210,7 +210,7 @@ impl Net {
     }
 
     /// The bending elements and their angles at rest, rad.
-    pub(crate) fn bends_at_rest(&self) -> impl Iterator<Item = (&Bend, f64)> {
+    pub fn bends_at_rest(&self) -> impl Iterator<Item = (&Bend, f64)> {
         self.bends.iter().map(|(bend, rest)| (bend, *rest))
     }
 

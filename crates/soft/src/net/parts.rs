@@ -85,6 +85,15 @@ pub enum NetError {
     /// An element is unsound.
     #[error("element {0}: {1}")]
     Element(usize, &'static str),
+    /// A bending element is unsound.
+    #[error("bending element {0}: {1}")]
+    Bend(usize, &'static str),
+    /// A torsion element is unsound.
+    #[error("torsion element {0}: {1}")]
+    Torsion(usize, &'static str),
+    /// A triangle of the surface is unsound.
+    #[error("triangle {0}: {1}")]
+    Triangle(usize, &'static str),
     /// A signal is unsound.
     #[error("signal {0}: {1}")]
     Signal(usize, &'static str),
@@ -143,19 +152,55 @@ pub(super) fn check(parts: &NetParts, rest: &Nodes) -> Result<(), NetError> {
     }
     check_own_memory(parts, count)?;
     check_actives(parts)?;
-    let bent = |b: &Bend| known(&b.nodes) && b.constant >= 0.0 && b.constant.is_finite();
-    let turned = |t: &Torsion| {
-        (t.frame as usize) < rest.frames() && t.constant >= 0.0 && t.constant.is_finite()
-    };
-    if !parts.bends.iter().all(bent) || !parts.torsions.iter().all(turned) {
-        return Err(NetError::Shape(
-            "bending and torsion need nodes of the net and constants of at least 0",
-        ));
+    check_extended(parts, rest.frames(), count)?;
+    for (i, t) in parts.triangles.iter().enumerate() {
+        // The surface is made of points: whoever draws it or looks for contacts counts from the first of them.
+        let points = t
+            .iter()
+            .all(|n| (rest.frames()..count).contains(&(*n as usize)));
+        if !points || !different(*t) {
+            return Err(NetError::Triangle(
+                i,
+                "its corners must be three different points of the net, not central nodes",
+            ));
+        }
     }
-    if !parts.triangles.iter().all(|t| known(t)) {
-        return Err(NetError::Shape(
-            "a triangle names a node the net does not have",
-        ));
+    Ok(())
+}
+
+/// True if no two of three nodes are the same.
+fn different([a, b, c]: [u32; 3]) -> bool {
+    a != b && b != c && c != a
+}
+
+/// Bending and torsion.
+fn check_extended(parts: &NetParts, frames: usize, count: usize) -> Result<(), NetError> {
+    let sound = |constant: f64| constant >= 0.0 && constant.is_finite();
+    for (i, bend) in parts.bends.iter().enumerate() {
+        let known = bend.nodes.iter().all(|n| (*n as usize) < count);
+        if !known || !different(bend.nodes) {
+            return Err(NetError::Bend(
+                i,
+                "it needs three different nodes of the net",
+            ));
+        }
+        if !sound(bend.constant) {
+            return Err(NetError::Bend(
+                i,
+                "its constant must be at least 0 and finite",
+            ));
+        }
+    }
+    for (i, torsion) in parts.torsions.iter().enumerate() {
+        if torsion.frame as usize >= frames {
+            return Err(NetError::Torsion(i, "it needs a central node of the net"));
+        }
+        if !sound(torsion.constant) {
+            return Err(NetError::Torsion(
+                i,
+                "its constant must be at least 0 and finite",
+            ));
+        }
     }
     Ok(())
 }

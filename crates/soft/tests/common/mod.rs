@@ -1,6 +1,8 @@
 //! Nets used by the tests.
 #![allow(dead_code, reason = "each test file uses its own part")]
 
+pub mod random;
+
 use glam::DVec3;
 use trocar_dynamics::{Field, Integrator, Matter, Nodes, Stages};
 use trocar_mesh::primitive::{SheetShape, Tube, TubeShape};

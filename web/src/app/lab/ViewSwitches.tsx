@@ -28,6 +28,8 @@ const VIEWS: { view: keyof Views; title: string; legend: Meaning[] }[] = [
       { colour: NODE_COLOURS.joined, means: "joined to something else" },
       { colour: NODE_COLOURS.pulled, means: "pulled or pushed" },
       { colour: NODE_COLOURS.marked, means: "marked for cutting" },
+      { colour: NODE_COLOURS.leader, means: "leads others" },
+      { colour: NODE_COLOURS.passive, means: "passed through by instruments" },
     ],
   },
   {
