@@ -12,12 +12,12 @@ use clap::Args;
 use crate::step::{Steps, cargo, root, succeed, target};
 
 /// What there is to fuzz; each is a program in `fuzz/targets`.
-const NAMES: [&str; 3] = ["grid_file", "triangles", "tree_edits"];
+const NAMES: [&str; 4] = ["grid_file", "triangles", "tree_edits", "sheet_edits"];
 
 /// What `fuzz` may be told.
 #[derive(Args)]
 pub struct Options {
-    /// Only these: grid_file, triangles, tree_edits.
+    /// Only these: grid_file, triangles, tree_edits, sheet_edits.
     #[arg(value_name = "NAME")]
     names: Vec<String>,
     /// How long for each.
