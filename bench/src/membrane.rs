@@ -7,6 +7,7 @@ mod friction;
 mod module;
 mod needle;
 mod path;
+mod plain;
 mod set;
 mod tear;
 

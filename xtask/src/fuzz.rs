@@ -12,19 +12,20 @@ use clap::Args;
 use crate::step::{Steps, cargo, root, succeed, target};
 
 /// What there is to fuzz; each is a program in `fuzz/targets`.
-const NAMES: [&str; 6] = [
+const NAMES: [&str; 7] = [
     "grid_file",
     "triangles",
     "tree_edits",
     "sweeps",
     "folds",
     "near",
+    "sheet_edits",
 ];
 
 /// What `fuzz` may be told.
 #[derive(Args)]
 pub struct Options {
-    /// Only these: grid_file, triangles, tree_edits, sweeps, folds, near.
+    /// Only these: grid_file, triangles, tree_edits, sweeps, folds, near, sheet_edits.
     #[arg(value_name = "NAME")]
     names: Vec<String>,
     /// How long for each.

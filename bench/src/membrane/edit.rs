@@ -1,7 +1,8 @@
 //! Random edits of a sheet, each a transaction of its own: what one costs on 660 triangles and on 100 thousand.
 
+use super::set::hundred_thousand;
 use crate::{measure::Effort, row::Row};
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use std::time::Instant;
 use trocar_mesh::primitive::HexagonalShape;
 use trocar_mesh::sheet::{Edit, Event, Refusal, Sheet, TriangleId};
@@ -61,21 +62,26 @@ fn attempt(dice: &mut Dice, edit: &mut Edit<'_>, place: Option<TriangleId>) -> R
     }
 }
 
-/// Seconds that each of `count` edits took that were done, not refused.
-fn run(start: &Sheet, count: usize, places: Where) -> Vec<f64> {
+/// Attempts for each edit that is to be done; most are done at the first.
+const PATIENCE: usize = 50;
+
+/// Seconds that each of `count` edits took that were done, not refused. Where a place has been cut to pieces too small for any edit it goes on at the next.
+fn run(start: &Sheet, count: usize, places: Where) -> Result<Vec<f64>> {
     let mut sheet = start.clone();
     sheet.reserve(2 * count);
     let (mut event, mut dice) = (Event::default(), Dice(1));
     let mut times = Vec::with_capacity(count);
     let mut place = start.triangle_at(start.triangle_slots() / 2);
-    while times.len() < count {
-        // A place that is gone: from whatever stands there now.
-        if !sheet.has_triangle(place) {
-            place = sheet.triangle_at(place.slot());
-        }
-        if !sheet.has_triangle(place) {
-            place = sheet.triangle_at(place.slot() + 1);
-            continue;
+    let mut refused = 0;
+    for _ in 0..PATIENCE * count {
+        if refused == PATIENCE || !sheet.has_triangle(place) {
+            // From whatever stands there now, or the next that is there.
+            let slots = sheet.triangle_slots();
+            let from = place.slot() + usize::from(refused == PATIENCE);
+            let there = |slot: &usize| sheet.has_triangle(sheet.triangle_at(slot % slots));
+            let next = (from..from + slots).find(there);
+            place = sheet.triangle_at(next.context("no triangle is left")? % slots);
+            refused = 0;
         }
         let near = (places == Where::Together).then_some(place);
         let began = Instant::now();
@@ -83,33 +89,34 @@ fn run(start: &Sheet, count: usize, places: Where) -> Vec<f64> {
         let took = began.elapsed().as_secs_f64();
         if done.is_ok() {
             times.push(took);
+            refused = 0;
+        } else {
+            refused += 1;
+        }
+        if times.len() == count {
+            return Ok(times);
         }
     }
-    times
+    bail!("only {} of {count} edits could be done", times.len());
 }
 
 /// Mean and worst of an edit, on a small sheet and a large one, together and anywhere.
 pub fn edits(effort: Effort) -> Result<Vec<Row>> {
-    let rounds = effort.repeats(15, 5);
+    let rounds = effort.repeats(15, 3);
     let count = 400;
     let mut rows = Vec::new();
     let small = Sheet::new(&HexagonalShape::STANDARD.surface()?)?;
-    let large = HexagonalShape {
-        rows: 240,
-        columns: 210,
-        edge: 0.5e-3,
-    };
-    let large = Sheet::new(&large.surface()?)?;
+    let large = Sheet::new(&hundred_thousand()?.surface()?)?;
     for (places, name) in [
         (Where::Together, "edits in one place"),
         (Where::Anywhere, "edits anywhere"),
     ] {
         let mut means = Vec::new();
         // Every run does the same edits, so the least time of each edit is what it costs without what the machine did beside. Large and small in turn.
-        let mut least = [&small, &large].map(|sheet| run(sheet, count, places));
+        let mut least = [run(&small, count, places)?, run(&large, count, places)?];
         for _ in 1..rounds {
             for (least, sheet) in least.iter_mut().zip([&small, &large]) {
-                for (least, took) in least.iter_mut().zip(run(sheet, count, places)) {
+                for (least, took) in least.iter_mut().zip(run(sheet, count, places)?) {
                     *least = least.min(took);
                 }
             }

@@ -1,5 +1,6 @@
 //! A large sheet at 30 frames a second, in as many substeps as it needs.
 
+use super::set::twenty_thousand;
 use crate::{
     measure::{Effort, interleave, time},
     row::Row,
@@ -7,7 +8,6 @@ use crate::{
 use anyhow::Result;
 use glam::DVec3;
 use trocar_dynamics::{Crew, Field, Matter, Nodes};
-use trocar_mesh::primitive::HexagonalShape;
 use trocar_mesh::sheet::{Kind, Sheet};
 use trocar_soft::membrane::{Bending, Material, Membrane, MembraneParts};
 
@@ -16,13 +16,7 @@ use crate::measure::Summary;
 const FRAME: f64 = 1.0 / 30.0;
 
 fn membrane(bending: Bending, material: Material) -> Result<Membrane> {
-    // 19 951 triangles.
-    let shape = HexagonalShape {
-        rows: 106,
-        columns: 95,
-        edge: 0.5e-3,
-    };
-    let sheet = Sheet::new(&shape.surface()?)?;
+    let sheet = Sheet::new(&twenty_thousand()?.surface()?)?;
     let mut parts = MembraneParts::new(sheet, material);
     let on_rim = |n: &trocar_mesh::sheet::NodeId| parts.sheet.kind(*n) != Some(Kind::Inner);
     parts.fixed = parts

@@ -1,11 +1,13 @@
 //! Weber's tests of the needle: what it costs (Figs 6.9–6.11), how far it drags a strip (Figs 6.18–6.20), how it opens a slit (Figs 6.21, 6.22),
 //! and how the cost of a frame grows with the sheet.
 
+use super::plain::Naive;
 use super::set::{
-    FRAME, MACHINE, STILL, at, cystotome, deep, nearest, parts, tearing, tip_of, torn,
+    FRAME, MACHINE, STILL, at, counted, cystotome, deep, hundred_thousand, nearest, parts, tearing,
+    tip_of, torn, twenty_thousand,
 };
 use crate::{
-    measure::{Effort, Summary},
+    measure::{Effort, Summary, time},
     row::Row,
 };
 use anyhow::{Context, Result};
@@ -16,7 +18,7 @@ use trocar_math::Pose;
 use trocar_mesh::primitive::HexagonalShape;
 use trocar_mesh::sheet::{Kind, NodeId, Sheet};
 use trocar_soft::membrane::tear::{Aim, Algorithm};
-use trocar_soft::membrane::{Measure, Membrane, MembraneParts};
+use trocar_soft::membrane::{Bending, Measure, Membrane, MembraneParts};
 use trocar_tools::membrane::{Needle, Stick, Travel};
 
 /// What some frames took: of the needle alone and of all, s; triangles looked at in all substeps.
@@ -85,25 +87,20 @@ pub fn needles(effort: Effort) -> Result<Vec<Row>> {
 /// B5 and B6: every triangle in the narrow phase.
 fn costs(effort: Effort, rows: &mut Vec<Row>) -> Result<()> {
     let frames = effort.repeats(100, 20) as u32;
-    // 342, 640 and 10 032 triangles; the source's time for each, ms a frame.
-    for (name, rows_of, columns, printed) in [
-        ("B5 a strip of 342 triangles", 9, 20, 5.0),
-        ("B6 660 triangles", 20, 17, 9.9),
-        ("B6 10 k triangles", 75, 67, 150.0),
+    // The source's time for each, ms a frame.
+    for (name, shape, printed) in [
+        ("B5 a strip of 342 triangles", counted(19, 10, 342)?, 5.0),
+        ("B6 660 triangles", counted(21, 17, 660)?, 9.9),
+        ("B6 10 k triangles", counted(49, 105, 10_032)?, 150.0),
     ] {
-        let shape = HexagonalShape {
-            rows: rows_of,
-            columns,
-            edge: 0.5e-3,
-        };
         let mut membrane = Membrane::new(parts(shape, true)?)?;
         let mut needle = cystotome(1.2, deep(3.0))?;
         membrane.expect_tools(needle.added_stiffness());
         let mut nodes = membrane.rest();
         // No triangle is passed over beforehand, as in the source.
         needle.set_margin(1.0);
-        let middle = 0.5e3 * shape.edge * 0.75_f64.sqrt() * f64::from(rows_of as u32);
-        let way = [at(1.0, middle, 0.4), at(6.0, middle, 0.35)];
+        let middle = 0.5e3 * shape.edge * 0.75_f64.sqrt() * (shape.rows - 1) as f64;
+        let way = [at(0.5, middle, 0.4), at(4.5, middle, 0.35)];
         let taken = drag(&membrane, &mut nodes, &mut needle, way, frames, None);
         let each = 1e9 * taken.needle.iter().sum::<f64>() / taken.looked.max(1) as f64;
         let of_frame = taken.needle.iter().map(|s| 1e3 * s);
@@ -118,28 +115,45 @@ fn costs(effort: Effort, rows: &mut Vec<Row>) -> Result<()> {
     Ok(())
 }
 
-/// Whole frames with a needle at work, from a thousand triangles to a hundred thousand, with one thread and with two.
+/// Whole frames with a needle at work, from a thousand triangles to a hundred thousand, with one thread and with two; the middle one with every
+/// way of bending.
 fn growth(effort: Effort, rows: &mut Vec<Row>) -> Result<()> {
     let crew = Crew::new(2);
-    for (name, rows_of, columns) in [
-        ("1 k triangles", 24, 21),
-        ("5 k triangles", 53, 48),
-        ("20 k triangles", 106, 95),
-        ("100 k triangles", 240, 210),
+    let (springs, hinges) = (
+        Bending::Springs { stiffness: 650.0 },
+        Bending::Hinges { rigidity: 1e-5 },
+    );
+    let twenty = twenty_thousand()?;
+    for (name, shape, bending, aim) in [
+        ("1 k triangles", counted(25, 21, 984)?, Bending::None, None),
+        (
+            "5 k triangles",
+            counted(54, 48, 5_035)?,
+            Bending::None,
+            None,
+        ),
+        ("20 k triangles", twenty, Bending::None, Some(8.0)),
+        (
+            "20 k triangles, bending springs",
+            twenty,
+            springs,
+            Some(16.0),
+        ),
+        ("20 k triangles, hinges", twenty, hinges, Some(33.0)),
+        ("100 k triangles", hundred_thousand()?, Bending::None, None),
     ] {
-        let shape = HexagonalShape {
-            rows: rows_of,
-            columns,
-            edge: 0.5e-3,
-        };
-        let mut membrane = Membrane::new(parts(shape, true)?)?;
+        let mut parts = parts(shape, true)?;
+        parts.bending = bending;
+        let mut membrane = Membrane::new(parts)?;
         let way = [at(2.0, 4.0, 0.4), at(3.0, 4.3, 0.35)];
         let frames = effort.repeats(20, 4) as u32;
         let needle = cystotome(1.2, deep(3.0))?;
         membrane.expect_tools(needle.added_stiffness());
-        // In turn, so that whatever else the machine does falls on both alike.
-        let mut alone = Taken::default();
-        let mut both = Taken::default();
+        let substeps = membrane.substeps(FRAME, membrane.stable_step());
+        let mut plain = Naive::new(&membrane, bending);
+        // In turn, so that whatever else the machine does falls on all alike.
+        let (mut alone, mut both) = (Taken::default(), Taken::default());
+        let mut naive = Vec::new();
         let mut runs = [(None, &mut alone), (Some(&crew), &mut both)]
             .map(|(crew, taken)| (crew, taken, membrane.rest(), needle.clone()));
         for k in 0..frames {
@@ -150,20 +164,21 @@ fn growth(effort: Effort, rows: &mut Vec<Row>) -> Result<()> {
                 taken.needle.extend(one.needle);
                 taken.all.extend(one.all);
             }
+            naive.push(time(|| plain.frame(FRAME, substeps)));
         }
         let in_ms = |times: &[f64]| Summary::of(times.iter().map(|s| 1e3 * s));
-        let (one, two) = (in_ms(&alone.all), in_ms(&both.all));
+        let (one, two, naive) = (in_ms(&alone.all), in_ms(&both.all), in_ms(&naive));
         let row = Row::new(name, "a frame of 33 ms with a needle", one, "ms");
-        rows.push(if rows_of == 106 {
-            row.at_most(8.0)
-        } else {
-            row
+        let row = row.against("a plain loop over all parts, no needle", naive.median);
+        rows.push(match aim {
+            Some(aim) => row.at_most(aim),
+            None => row,
         });
         let own = in_ms(&alone.needle);
         rows.push(Row::new(name, "  of it the needle", own, "ms"));
         let row = Row::new(name, "  with two threads", two, "ms");
         rows.push(row.against("one thread", one.median));
-        let substeps = membrane.substeps(FRAME, membrane.stable_step());
+        rows.push(Row::single(name, "  substeps", f64::from(substeps), ""));
         let each =
             1e6 * one.median / f64::from(substeps) / membrane.sheet().triangle_count() as f64;
         rows.push(Row::single(name, "  each triangle and substep", each, "ns"));
@@ -174,12 +189,7 @@ fn growth(effort: Effort, rows: &mut Vec<Row>) -> Result<()> {
 /// B8: how far a needle that sweeps over a free strip of 132 triangles drags it.
 fn strips(rows: &mut Vec<Row>) -> Result<()> {
     for (name, friction, printed) in [("frictionless", 0.0, 0.058), ("μ = 1.2", 1.2, 0.55)] {
-        let shape = HexagonalShape {
-            rows: 4,
-            columns: 17,
-            edge: 0.5e-3,
-        };
-        let mut membrane = Membrane::new(parts(shape, false)?)?;
+        let mut membrane = Membrane::new(parts(HexagonalShape::STRIP, false)?)?;
         let mut needle = cystotome(friction, Stick::Never)?;
         membrane.expect_tools(needle.added_stiffness());
         let mut nodes = membrane.rest();

@@ -50,8 +50,9 @@ fn pull(tip: DVec3) -> (DVec3, DVec3) {
 /// B2: a scripted hand with forceps takes the flap beside the tip, draws it inwards, and takes hold anew when the tear has come on.
 fn circle(name: &str, algorithm: Algorithm, refine: usize, rows: &mut Vec<Row>) -> Result<()> {
     let edge = 0.5e-3 / refine as f64;
+    // As large as the standard sheet, whatever its edges.
     let shape = HexagonalShape {
-        rows: 20 * refine,
+        rows: 20 * refine + 1,
         columns: 17 * refine,
         edge,
     };

@@ -1,6 +1,6 @@
 //! What the tests of the thesis have in common: its sheet, springs, needle and frames.
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result, anyhow, ensure};
 use glam::{DQuat, DVec3};
 use trocar_dynamics::{Crew, Field, Matter, Nodes};
 use trocar_math::Pose;
@@ -57,6 +57,32 @@ pub const fn deep(limit: f64) -> Stick {
 /// A place in mm, not turned.
 pub fn at(x: f64, y: f64, z: f64) -> Pose {
     Pose::new(DVec3::new(x, y, z) * 1e-3, DQuat::IDENTITY)
+}
+
+/// A sheet of equilateral triangles of 0.5 mm, by the number of its triangles: (rows of nodes − 1) (2 columns − 1). An error if it has another,
+/// because then it is not the one that is spoken of.
+pub fn counted(rows: usize, columns: usize, triangles: usize) -> Result<HexagonalShape> {
+    let shape = HexagonalShape {
+        rows,
+        columns,
+        edge: 0.5e-3,
+    };
+    let found = shape.surface()?.triangles.len();
+    ensure!(
+        found == triangles,
+        "the sheet has {found} triangles instead of {triangles}"
+    );
+    Ok(shape)
+}
+
+/// The sheet that is called 20 k.
+pub fn twenty_thousand() -> Result<HexagonalShape> {
+    counted(107, 95, 20_034)
+}
+
+/// The sheet that is called 100 k.
+pub fn hundred_thousand() -> Result<HexagonalShape> {
+    counted(241, 210, 100_560)
 }
 
 /// Parts of a sheet of springs, its rim held if wanted.

@@ -167,8 +167,12 @@ impl Simulation {
                     membrane.detach(nodes);
                     membrane.support_folds(nodes);
                 }
+                let tear = match call {
+                    0 => membrane.tear(nodes),
+                    _ => membrane.tear_again(nodes),
+                };
                 // What is refused is no harm; whoever fails next had its turn already.
-                let Ok(Some(growth)) = membrane.tear(nodes) else {
+                let Ok(Some(growth)) = tear else {
                     break;
                 };
                 if membrane.event().is_empty() {

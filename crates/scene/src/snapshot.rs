@@ -18,7 +18,7 @@ use trocar_dynamics::{Anchor, Local, MatterId, Nodes, State, TieKind, joint::Mem
 use trocar_soft::membrane::{Membrane, MembraneRecord};
 use trocar_tools::{EndoscopeHandle, Grip, Handle, grasper::PARTS, grip::Hold, membrane::Stroke};
 
-const MAGIC: &[u8; 8] = b"TROCSNP9";
+const MAGIC: &[u8; 8] = b"TROCSNPA";
 
 /// No grip bears more than this, N.
 const MAX_FORCE: f64 = 1e6;

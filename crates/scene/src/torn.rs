@@ -1,6 +1,6 @@
 //! What became of a membrane, measured: how far it tore, how well a tear kept to its way, how smooth its edges are.
 
-use crate::{Simulation, build::Film, build::membrane::segment};
+use crate::{Simulation, build::Film, build::path::segment};
 use glam::DVec3;
 use serde::Serialize;
 use trocar_mesh::sheet::{EdgeId, NodeId, Sheet};
@@ -160,4 +160,59 @@ fn path_error(film: &Film, sheet: &Sheet, sides: &[EdgeId]) -> Option<PathError>
         worst,
         done: done as f64 / samples.len().max(1) as f64,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Scene, Simulation};
+    use glam::DVec3;
+    use trocar_mesh::sheet::Kind;
+    use trocar_soft::membrane::tear::Aim;
+
+    /// A tear along a row of nodes, beside a line that is drawn 0.2 mm above it over two thirds of the sheet.
+    #[test]
+    fn a_tear_beside_a_line_is_as_far_from_it_as_it_is() {
+        let text = "trocar = 1\n[world]\ngravity = [0.0, 0.0, 0.0]\nstep = 0.005\n\
+            [[membrane]]\nname = \"sheet\"\nhexagonal = {}\nposition = [-0.00425, -0.004330127018922193, 0.0]\n\
+            springs = { stiffness = 6500, mass = 0.01 }\n\
+            path = { points = [[-0.006, 0.0002, 0.0], [0.006, 0.0002, 0.0]] }\n\
+            tearing = { tip = 1e5, edge = 2e5, inner = 4e5, fastest = 5e5 }\n";
+        let scene = Scene::from_text("test.toml", text).unwrap();
+        let mut simulation = Simulation::new(&scene, 1).unwrap();
+        assert_eq!(simulation.torn()[0].path, None);
+        let matter = simulation.model.films[0].matter;
+        let nodes = &mut simulation.state.nodes[matter.index()];
+        let membrane = simulation.model.membrane_mut(matter).unwrap();
+        let sheet = membrane.sheet();
+        let rim = |n: &trocar_mesh::sheet::NodeId| sheet.kind(*n) == Some(Kind::Edge);
+        // Row 10 lies at y = 0; its first node is on the rim on the left.
+        let start = sheet.nodes().filter(rim).find(|n| {
+            let p = sheet.rest(*n);
+            p.y.abs() < 1e-9 && p.x < 0.0
+        });
+        let mut node = start.unwrap();
+        let from = sheet.rest(node).x;
+        let mut to = from;
+        while to < 0.001 {
+            let way = Aim::Toward(DVec3::X);
+            membrane.tear_at(nodes, node, 0.21e-3, way).unwrap();
+            let sheet = membrane.sheet();
+            let tip = sheet.nodes().find(|n| sheet.kind(*n) == Some(Kind::Tip));
+            node = tip.unwrap();
+            to = sheet.rest(node).x;
+        }
+        let torn = &simulation.torn()[0];
+        let path = torn.path.unwrap();
+        assert!((path.mean - 2e-4).abs() < 1e-9, "{path:?}");
+        assert!((path.worst - 2e-4).abs() < 1e-9, "{path:?}");
+        // Beside the line from half a millimetre (less what it is above) before the start to as much behind the tip.
+        let ahead = (0.5e-3_f64 * 0.5e-3 - 2e-4 * 2e-4).sqrt();
+        let done = (to - from + 2.0 * ahead) / 0.012;
+        assert!((path.done - done).abs() < 0.005, "{path:?} {done}");
+        assert!((torn.length - (to - from)).abs() < 1e-9, "{torn:?}");
+        // Straight on, all the way.
+        assert!(torn.turns[1] < 1e-6, "{torn:?}");
+        assert!((torn.area - 1.0).abs() < 1e-12);
+        assert_eq!(torn.pieces, 1);
+    }
 }

@@ -177,8 +177,8 @@ impl Work {
     fn begin(&mut self, membrane: &Membrane, nodes: &Nodes, travel: Travel) {
         match &mut self.effect {
             Effect::Needle(needle) => {
-                self.substeps = needle.substeps(&travel);
                 needle.begin(membrane, nodes, travel);
+                self.substeps = needle.substeps_among(nodes);
             }
             Effect::Forceps(forceps) => forceps.begin(travel),
         }

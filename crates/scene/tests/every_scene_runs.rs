@@ -6,7 +6,7 @@ use common::{is_sound, scenes};
 use trocar_scene::{Scene, Simulation, event::Happening};
 
 /// Scenes that pages, books and benches speak of.
-const WANTED: [&str; 17] = [
+const WANTED: [&str; 19] = [
     "gallbladder",
     "joint-chain",
     "tree-127",
@@ -22,6 +22,8 @@ const WANTED: [&str; 17] = [
     "membrane-367",
     "peeling",
     "capsulorhexis",
+    "capsulorhexis-forceps",
+    "needle-sheet",
     "strip",
     "folding",
 ];

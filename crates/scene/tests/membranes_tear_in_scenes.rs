@@ -9,7 +9,7 @@ use common::{built, scenes, simulation};
 use glam::DVec3;
 use trocar_dynamics::{Anchor, Local};
 use trocar_mesh::sheet::Kind;
-use trocar_scene::{Input, Pull, Scene, Simulation, event::Happening};
+use trocar_scene::{Input, Insight, Pull, Scene, Simulation, Views, event::Happening};
 
 /// A sheet held at its upper rim, with a slit from below; gravity does not act.
 fn sheet(more: &str, tables: &str) -> String {
@@ -536,4 +536,71 @@ fn a_force_without_a_pull_is_refused() {
         panic!("it was taken");
     };
     assert!(error.to_string().contains("`force`"), "{error}");
+}
+
+#[test]
+fn false_colours_are_the_numbers_of_the_nodes() {
+    // W140, in a sheet that is torn and partly off its ground.
+    let sticks = "adhesion = { node = 30, distance = 0.0004, release = 0.05 }";
+    let mut simulation = built(&sheet(sticks, TROUSERS));
+    run(&mut simulation, 400);
+    assert!(torn(&simulation) > 10);
+    let film = &simulation.model().films[0];
+    let membrane = simulation.model().membrane(film.matter).unwrap();
+    let nodes = &simulation.state().nodes[film.matter.index()];
+    let sheet = membrane.sheet();
+    let far = |n: trocar_mesh::sheet::NodeId| nodes.position[n.slot()].distance(sheet.rest(n));
+    let farthest = sheet.nodes().map(far).fold(0.0, f64::max);
+    let mut out = Insight::default();
+    let (mut tips, mut edges, mut fronts, mut loose) = (0, 0, 0, 0);
+    for which in 0..4 {
+        let wanted = Views {
+            stress: which == 0,
+            displacement: which == 1,
+            adhesion: which == 2,
+            front: which == 3,
+            ..Views::default()
+        };
+        simulation.insight(wanted, &mut out);
+        assert_eq!(out.colours.len(), sheet.triangle_count());
+        for (t, seen) in sheet.triangles().zip(&out.colours) {
+            for (n, (place, value)) in sheet.corners(t).into_iter().zip(seen.corners) {
+                assert_eq!(place, nodes.position[n.slot()]);
+                let kind = sheet.kind(n).unwrap();
+                let bears = match kind {
+                    Kind::Tip => 100.0,
+                    Kind::Edge => 2000.0,
+                    Kind::Inner => 4000.0,
+                };
+                let off = |n: trocar_mesh::sheet::NodeId| membrane.attachment(n.slot()) == 0.0;
+                let parted = sheet.siblings(n).next().is_some();
+                let mut around = sheet.edges_around(n);
+                let front = !off(n) && around.any(|(_, other)| off(other));
+                let expected = match which {
+                    0 => (membrane.stress()[n.slot()] / bears).min(1.0),
+                    1 => far(n) / farthest,
+                    2 => membrane.attachment(n.slot()),
+                    _ if kind == Kind::Tip => 1.0,
+                    _ if kind == Kind::Edge && parted => 0.7,
+                    _ if front => 0.4,
+                    _ => 0.0,
+                };
+                assert!(
+                    (value - expected).abs() < 1e-12,
+                    "{which}: {value} {expected}"
+                );
+                if which == 3 {
+                    tips += usize::from(value == 1.0);
+                    edges += usize::from(value == 0.7);
+                    fronts += usize::from(value == 0.4);
+                }
+                loose += usize::from(which == 2 && value == 0.0);
+            }
+        }
+    }
+    // All of them are to be seen.
+    assert!(
+        tips > 0 && edges > 5 && fronts > 5 && loose > 5,
+        "{tips} {edges} {fronts} {loose}"
+    );
 }

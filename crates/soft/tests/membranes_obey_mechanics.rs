@@ -8,9 +8,7 @@ use trocar_math::real;
 use trocar_mesh::primitive::{HexagonalShape, SheetShape};
 use trocar_mesh::sheet::{Kind, NodeId, Sheet};
 use trocar_soft::membrane::tear::{Algorithm, Growth, Lengths, TearSettings, Thresholds};
-use trocar_soft::membrane::{
-    Adhesion, Bending, Hold, Material, Measure, Membrane, MembraneError, MembraneParts,
-};
+use trocar_soft::membrane::{Bending, Material, Measure, Membrane, MembraneError, MembraneParts};
 
 const STILL: Field = Field {
     time: 0.0,
@@ -205,7 +203,7 @@ fn energy_is_kept_without_damping_and_never_grows_with_it() {
             parts.bending = bending;
             parts.prestress = 0.97;
             parts.fixed = rim(&parts.sheet);
-            let h = 0.25 * Membrane::new(parts.clone()).unwrap().stable_step();
+            let h = 0.05 * Membrane::new(parts.clone()).unwrap().stable_step();
             // Four e-foldings in the time that is watched.
             parts.damping = if damped { 4.0 / (4000.0 * h) } else { 0.0 };
             let membrane = Membrane::new(parts).unwrap();
@@ -226,203 +224,35 @@ fn energy_is_kept_without_damping_and_never_grows_with_it() {
             let first = energy(&nodes);
             let mut most = first;
             let mut least = first;
+            let mut centred = nodes.clone();
             for _ in 0..4000 {
+                // Velocities are half a step ahead of places: at a place they are the mean of those before and after it.
+                let elastic = membrane.elastic_energy(&nodes);
+                centred.velocity.copy_from_slice(&nodes.velocity);
                 step(&membrane, &mut nodes, &STILL, h);
-                let now = energy(&nodes);
+                for (mean, after) in centred.velocity.iter_mut().zip(&nodes.velocity) {
+                    *mean = 0.5 * (*mean + *after);
+                }
+                let now = elastic + membrane.kinetic_energy(&centred);
                 most = most.max(now);
                 least = least.min(now);
             }
-            // Verlet's energy wavers by the square of the step, with what moves; half a step apart, velocity and place waver more.
+            // What is left wavers by the square of the step.
             let moving = first - energy(&membrane.rest());
             assert!(moving > 0.0);
             assert!(
-                most - first < 0.2 * moving,
+                most - first < 0.01 * moving,
                 "{material:?} {bending:?} {damped}: {most} from {first}, moving {moving}"
             );
             if damped {
                 assert!(energy(&nodes) < first - 0.5 * moving, "it hardly died out");
             } else {
                 assert!(
-                    first - least < 0.2 * moving,
+                    first - least < 0.01 * moving,
                     "{material:?} {bending:?}: {least} of {first}"
                 );
             }
         }
-    }
-}
-
-/// A strip of `across` rows that sticks with 0.1 J/m² is peeled at a right angle; the mean force for each width, N/m.
-fn peel(across: usize, decrement: f64) -> f64 {
-    let (width, energy, distance) = (2e-3, 0.1, 1e-3);
-    let columns = 6 * across + 1;
-    let shape = SheetShape {
-        origin: DVec3::ZERO,
-        u: DVec3::X * (6.0 * width),
-        v: DVec3::Y * width,
-        rows: across + 1,
-        columns,
-    };
-    let sheet = Sheet::new(&shape.surface().unwrap()).unwrap();
-    let mut parts = MembraneParts::new(
-        sheet,
-        Material::Sheet {
-            stiffness: 50.0,
-            poisson: 0.0,
-            density: 0.05,
-        },
-    );
-    parts.adhesion = Some(Adhesion {
-        hold: Hold::Area(2.0 * energy / (distance * distance)),
-        distance,
-        decrement,
-    });
-    parts.damping = 100.0;
-    let ends: Vec<_> = (0..=across).map(|row| row * columns).collect();
-    parts.fixed = ends.clone();
-    let mut membrane = Membrane::new(parts).unwrap();
-    for end in &ends {
-        let node = membrane.sheet().node_at(*end);
-        membrane.set_attachment(node, 0.0);
-    }
-    let mut nodes = membrane.rest();
-    let h = 0.8 * membrane.stable_step();
-    let speed = 0.04;
-    let (from, to) = (3e-3, 8e-3);
-    let (mut work, mut way, mut count) = (0.0, 0.0, 0_u32);
-    while way < to {
-        // Up and along alike: what has come off then stands upright.
-        let by = speed * h;
-        way += by;
-        for end in &ends {
-            nodes.position[*end] += DVec3::new(by, 0.0, by);
-        }
-        membrane.force(&mut nodes, &STILL);
-        let force: DVec3 = ends.iter().map(|n| nodes.force[*n]).sum();
-        if way > from {
-            work -= force.x + force.z;
-            count += 1;
-        }
-        membrane.advance(&mut nodes, h);
-        membrane.detach(&nodes);
-    }
-    work / f64::from(count) / width
-}
-
-#[test]
-fn peeling_takes_the_energy_of_adhesion_whatever_the_mesh() {
-    // At a right angle the force for each width is the energy for each area (Rivlin 1944).
-    let forces: Vec<_> = [4, 6, 8].map(|across| peel(across, 1.0)).to_vec();
-    println!("peel forces {forces:?} N/m for 0.1 J/m²");
-    for force in &forces {
-        assert!((force / 0.1 - 1.0).abs() < 0.15, "{forces:?}");
-    }
-    let off = |force: &f64| (force / 0.1 - 1.0).abs();
-    assert!(off(&forces[2]) < 0.08, "{forces:?}");
-}
-
-#[test]
-fn only_a_front_comes_off() {
-    let mut parts = MembraneParts::new(standard(), THESIS);
-    parts.adhesion = Some(Adhesion {
-        hold: Hold::Node(50.0),
-        distance: 1e-4,
-        decrement: 0.25,
-    });
-    let mut membrane = Membrane::new(parts).unwrap();
-    let mut nodes = membrane.rest();
-    // All of the middle is lifted, far above what makes a node come off: nothing does, as there is no edge to start from (W69).
-    let middle: Vec<_> = membrane
-        .sheet()
-        .nodes()
-        .filter(|n| {
-            membrane
-                .sheet()
-                .rest(*n)
-                .distance(DVec3::new(4.25e-3, 4.33e-3, 0.0))
-                < 2e-3
-        })
-        .collect();
-    for n in &middle {
-        nodes.position[n.slot()].z = 1e-3;
-    }
-    assert_eq!(membrane.detach(&nodes), 0);
-    // A rim node does, bit by bit (W68), and takes its neighbours along once it is off.
-    let corner = membrane.sheet().node_at(0);
-    let neighbours: Vec<_> = membrane.sheet().edges_around(corner).map(|e| e.1).collect();
-    for n in neighbours.iter().chain([&corner]) {
-        nodes.position[n.slot()].z = 1e-3;
-    }
-    let inner: Vec<_> = neighbours
-        .iter()
-        .filter(|n| membrane.sheet().kind(**n) == Some(Kind::Inner))
-        .collect();
-    membrane.detach(&nodes);
-    assert_eq!(membrane.attachment(corner.slot()), 0.75);
-    for n in &inner {
-        assert_eq!(membrane.attachment(n.slot()), 1.0);
-    }
-    (0..3).for_each(|_| {
-        membrane.detach(&nodes);
-    });
-    assert_eq!(membrane.attachment(corner.slot()), 0.0);
-    membrane.detach(&nodes);
-    for n in &inner {
-        assert_eq!(membrane.attachment(n.slot()), 0.75);
-    }
-    assert!(middle.iter().all(|n| membrane.attachment(n.slot()) == 1.0));
-    // The homes follow what is below (W66).
-    let moved = trocar_math::Pose::new(DVec3::new(0.0, 0.0, 0.5), glam::DQuat::IDENTITY);
-    membrane.set_ground(moved);
-    let home = membrane.sheet().rest(corner) + DVec3::Z * 0.5;
-    assert!(membrane.homing_position(0).abs_diff_eq(home, 1e-15));
-}
-
-#[test]
-fn compressed_springs_at_the_front_give_way_and_come_back() {
-    let mut parts = MembraneParts::new(standard(), THESIS);
-    parts.adhesion = Some(Adhesion {
-        hold: Hold::Node(50.0),
-        distance: 1e-4,
-        decrement: 0.25,
-    });
-    parts.fold_support = Some(0.4);
-    let mut membrane = Membrane::new(parts).unwrap();
-    let mut nodes = membrane.rest();
-    // One half has come off; everything is pressed together.
-    let off: Vec<_> = membrane
-        .sheet()
-        .nodes()
-        .filter(|n| membrane.sheet().rest(*n).x > 4.3e-3)
-        .collect();
-    off.iter().for_each(|n| membrane.set_attachment(*n, 0.0));
-    nodes.position.iter_mut().for_each(|p| *p *= 0.9);
-    membrane.support_folds(&nodes);
-    let strengths = |m: &Membrane| {
-        let sheet = m.sheet();
-        let mut near = [0, 0];
-        for edge in sheet.edges() {
-            let on_front = sheet.ends(edge).iter().any(|n| {
-                m.attachment(n.slot()) > 0.0
-                    && sheet
-                        .edges_around(*n)
-                        .any(|(_, o)| m.attachment(o.slot()) == 0.0)
-            });
-            let strength = m.spring_strength(edge.slot());
-            assert!(on_front == (strength < 1.0), "{strength}");
-            near[usize::from(on_front)] += 1;
-        }
-        near
-    };
-    let [away, front] = strengths(&membrane);
-    assert!(front > 40 && away > 500, "{front} {away}");
-    // No longer compressed: back in steps of 0.4 (W74).
-    let rest = membrane.rest();
-    for expected in [0.4, 0.8, 1.0] {
-        membrane.support_folds(&rest);
-        let least = (0..1026)
-            .map(|e| membrane.spring_strength(e))
-            .fold(1.0, f64::min);
-        assert!((least - expected).abs() < 1e-12);
     }
 }
 
@@ -691,56 +521,6 @@ fn nonsense_is_refused() {
         }),
         MembraneError::Measure
     );
-}
-
-#[test]
-fn a_tear_through_what_sticks_leaves_it_sticking() {
-    for algorithm in [Algorithm::Continuous, Algorithm::PseudoContinuous] {
-        let mut parts = MembraneParts::new(standard(), THESIS);
-        parts.adhesion = Some(Adhesion {
-            hold: Hold::Node(50.0),
-            distance: 1e-4,
-            decrement: 0.25,
-        });
-        parts.fixed = vec![0];
-        parts.tearing = Some(TearSettings {
-            algorithm,
-            thresholds: Thresholds {
-                tip: 1.0,
-                edge: 2.0,
-                inner: 3.0,
-                fastest: 2.0,
-            },
-            lengths: Lengths::of_edge(0.5e-3),
-        });
-        let mut membrane = Membrane::new(parts).unwrap();
-        let mut nodes = membrane.rest();
-        let way = trocar_soft::membrane::tear::Aim::Toward(DVec3::new(0.3, 1.0, 0.0));
-        let mut node = Some(membrane.sheet().node_at(8));
-        let mut calls = 0;
-        while let Some(at) = node {
-            membrane.tear_at(&mut nodes, at, 0.13e-3, way).unwrap();
-            node = tip(&membrane);
-            calls += 1;
-            assert!(calls < 500);
-        }
-        assert_eq!(membrane.sheet().pieces(), 2);
-        assert!(nodes.len() > 367 && nodes.is_consistent());
-        // Homes are where nodes lie at rest, no node is anything but stuck, and nothing is pulled anywhere.
-        for n in membrane.sheet().nodes() {
-            assert_eq!(membrane.attachment(n.slot()), 1.0);
-            let home = membrane.homing_position(n.slot());
-            assert!(home.distance(membrane.sheet().rest(n)) < 1e-12);
-        }
-        assert_eq!(membrane.detach(&nodes), 0);
-        membrane.force(&mut nodes, &STILL);
-        let most = nodes.force.iter().map(|f| f.length()).fold(0.0, f64::max);
-        assert!(most < 1e-8, "{most}");
-        assert_eq!(membrane.masses().len(), nodes.len());
-        step(&membrane, &mut nodes, &STILL, 0.5 * membrane.stable_step());
-        let energy = membrane.elastic_energy(&nodes);
-        assert!(energy < 1e-18, "{energy}");
-    }
 }
 
 #[test]

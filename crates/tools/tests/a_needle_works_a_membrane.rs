@@ -163,6 +163,19 @@ fn on_a_slope_it_sticks_below_the_cone_and_slides_above_it() {
     // No farther than the springs that hold it give way, in 208 ms; down the slope a free fall goes 0.9 m.
     let give = 3e-5 * 9.81 * real::sin(real::atan2(0.45, 1.0)) / (3.0 * 10.0);
     assert!((way / give - 1.0).abs() < 0.2, "{way} instead of {give}");
+    // Just below the cone it still holds.
+    let steep = real::atan2(0.49, 1.0);
+    let (way, _) = slid(steep, sliding, sticking, true);
+    let give = 3e-5 * 9.81 * real::sin(steep) / (3.0 * 10.0);
+    assert!((way / give - 1.0).abs() < 0.2, "{way} instead of {give}");
+    // Just above it slides, as Coulomb says for what slides.
+    let above = real::atan2(0.55, 1.0);
+    let (_, gained) = slid(above, sliding, sticking, false);
+    let expected = 9.81 * (real::sin(above) - sliding * real::cos(above));
+    assert!(
+        (gained / expected - 1.0).abs() < 0.1,
+        "{gained} instead of {expected}"
+    );
     let tilt = real::atan2(0.8, 1.0);
     let (_, gained) = slid(tilt, sliding, sticking, false);
     let expected = 9.81 * (real::sin(tilt) - sliding * real::cos(tilt));
@@ -275,8 +288,14 @@ fn a_fast_needle_does_not_pass_through() {
             let sides = [cross(a, b), cross(b, c), cross(c, a)];
             if sides.iter().all(|s| *s > 0.0) || sides.iter().all(|s| *s < 0.0) {
                 below += 1;
-                let highest = a.z.max(b.z).max(c.z);
-                assert!(a.z.min(b.z).min(c.z) < middle.z, "{a} {b} {c} {highest}");
+                // The point straight below or above the middle; corners beside a trough may be higher.
+                let normal = (b - a).cross(c - a);
+                let there =
+                    a.z - (normal.x * (middle.x - a.x) + normal.y * (middle.y - a.y)) / normal.z;
+                let lowest = a.z.min(b.z).min(c.z);
+                // What it leapt over while it turned comes back only with a part of it.
+                let seen = if turn > 0.0 { lowest } else { there };
+                assert!(seen < middle.z, "{turn}: {a} {b} {c} {there}");
             }
         }
         assert!(below > 0);

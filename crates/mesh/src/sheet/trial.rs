@@ -15,6 +15,9 @@ pub const EDITS: usize = 10;
 /// Points that live on the sheet while it is edited.
 const ANCHORS: usize = 100;
 
+/// About the longest edge of the curved surface, m.
+const EDGE: f64 = 0.3;
+
 /// A sheet with more triangles or pieces than this is begun anew.
 const MOST: [usize; 2] = [250, 20];
 
@@ -240,10 +243,13 @@ impl Watch {
                 lost = Err(format!("an anchor at {rest} is {followed:?}"));
             }
             let place = anchor.rest(sheet);
-            // On a curved surface flips change the shape a little: an anchor stays on the sheet, near where it was.
-            let near = if self.flat { 1e-8 } else { f64::INFINITY };
+            // On a curved surface flips change the shape a little: an anchor stays on the sheet, by less than an edge from where it was before.
+            let near = if self.flat { 1e-8 } else { EDGE };
             if !on_it && place.is_none_or(|p| p.distance(*rest) > near) {
                 lost = Err(format!("an anchor went from {rest} to {place:?}"));
+            }
+            if let Some(place) = place.filter(|_| !self.flat) {
+                *rest = place;
             }
             !on_it
         });

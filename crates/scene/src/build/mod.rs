@@ -10,11 +10,13 @@ mod edit;
 mod elements;
 mod explicit;
 mod eyes;
+mod film;
 mod form;
 mod instruments;
 mod joints;
 mod material;
 pub mod membrane;
+pub(crate) mod path;
 mod remake;
 mod ties;
 mod tissue;
@@ -38,8 +40,9 @@ use trocar_tools::{Endoscope, EndoscopeHandle, Grasper, Handle};
 
 pub(crate) use elements::timed_pushes;
 pub(crate) use instruments::timed_course;
+pub use membrane::Film;
 pub(crate) use membrane::Retuned;
-pub use membrane::{Curve, Film, Path};
+pub use path::{Curve, Path};
 pub(crate) use remake::{Original, Wish};
 
 /// More substeps than this in one step are refused: the scene could not run.

@@ -209,6 +209,10 @@ pub struct AdhesionSpec {
     /// A body of prescribed motion that it sticks to and moves with, by name. Left out: what does not move.
     #[serde(default)]
     pub ground: Option<String>,
+    /// What has come off can't sink below where the membrane lay: force on a node for each depth below the ball or plane that its shape is a part of, N/m, above 0, at
+    /// most 1e6. Left out: it can.
+    #[serde(default)]
+    pub floor: Option<f64>,
     /// Nodes that have come off from the start.
     #[serde(default)]
     pub loose: Vec<MembraneSelect>,

@@ -38,12 +38,14 @@ impl Membrane {
     pub fn set_attachment(&mut self, node: NodeId, left: f64) {
         if self.sheet.has_node(node) {
             self.homing.left[node.slot()] = left.clamp(0.0, 1.0);
+            self.homing.coming[node.slot()] = false;
         }
     }
 
     /// Lets nodes come off that are too far from their homes (W67–W71, M8); how many started to. Once a frame.
     ///
-    /// Only nodes on a rim or beside one that has come off may start (W69), and each then loses its hold bit by bit (W68). All of
+    /// Only nodes on a rim or beside one that has come off may start (W69), and each then loses its hold bit by bit (W68). A node that a tear has moved to where
+    /// the sheet held less has less hold, but does not come off by that. All of
     /// them are judged by how things stood before the call, so that the order of nodes does not show.
     pub fn detach(&mut self, nodes: &Nodes) -> usize {
         let Some(adhesion) = self.adhesion else {
@@ -57,7 +59,7 @@ impl Membrane {
             if !self.live[n] || left == 0.0 {
                 continue;
             }
-            if left == 1.0 {
+            if !self.homing.coming[n] {
                 let far = nodes.position[n].distance_squared(self.homing_position(n));
                 if far <= adhesion.distance * adhesion.distance {
                     continue;
@@ -71,7 +73,9 @@ impl Membrane {
                 }
                 started += 1;
             }
-            self.homing.left[n] = (left - adhesion.decrement).max(0.0);
+            let next = (left - adhesion.decrement).max(0.0);
+            self.homing.left[n] = next;
+            self.homing.coming[n] = next > 0.0;
         }
         self.homing.before = before;
         started

@@ -62,6 +62,11 @@ impl Energy {
 }
 
 impl Patch {
+    /// Nodes by place that came, moved, went, or have other neighbours.
+    pub(super) fn touched(&self) -> impl Iterator<Item = usize> + '_ {
+        self.nodes.iter().copied()
+    }
+
     /// Adds a force to a node, if it is loose.
     fn push(&mut self, node: usize, force: DVec3) {
         if let Some((_, sum)) = self.loose.iter_mut().find(|(n, _)| *n == node) {

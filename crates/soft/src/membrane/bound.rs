@@ -87,10 +87,16 @@ impl Membrane {
         }
     }
 
+    /// What holds a node by place against the world, N/m: tools, its home, and the ground below it.
+    fn held_by(&self, n: usize) -> f64 {
+        let floor = self.floor.map_or(0.0, |floor| floor.stiffness);
+        self.tool_stiffness + self.homing.hold[n] + floor
+    }
+
     /// Σ λ at a node, N/m.
     pub(super) fn stiffness_at(&self, node: NodeId) -> f64 {
         let n = node.slot() as u32;
-        let mut sum = self.tool_stiffness + self.homing.hold[node.slot()];
+        let mut sum = self.held_by(node.slot());
         match self.material {
             Material::Springs { stiffness, .. } => {
                 // Three springs of a triangle along one line have 3 c; half of each is 1.5 c. A rim's spring has another half, of 2 c/2.
@@ -155,10 +161,7 @@ impl Membrane {
             return trocar_dynamics::Matter::stable_step(self);
         }
         let mut sums: Vec<_> = (0..nodes.len())
-            .map(|n| {
-                let hold = self.tool_stiffness + self.homing.hold[n];
-                DMat3::from_diagonal(DVec3::splat(hold))
-            })
+            .map(|n| DMat3::from_diagonal(DVec3::splat(self.held_by(n))))
             .collect();
         let mut add = |ends: [u32; 2], rest_length: f64, stiffness: f64| {
             let [a, b] = ends.map(|n| n as usize);

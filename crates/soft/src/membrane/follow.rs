@@ -2,10 +2,10 @@
 
 use super::division::{Kind as Part, NOBODY, PartsOf};
 use super::kernel::{Flat, flat_hinge, hinge, hinge_stiffness};
-use super::{Bending, Hinge, Hold, Material, Membrane, NOWHERE, Spring};
+use super::{Bending, Hinge, Hold, Homing, Line, Material, Membrane, NOWHERE, Spring};
 use glam::DVec3;
 use trocar_dynamics::Nodes;
-use trocar_mesh::sheet::{EdgeId, Kind, NodeId, NodeStep, TriangleId};
+use trocar_mesh::sheet::{EdgeId, Event, Kind, NodeId, NodeStep, TriangleId};
 
 /// A sheet whose triangles meet at less than this at rest, rad, is flat there: a thousandth of what can be seen.
 const FLAT: f64 = 1e-6;
@@ -63,12 +63,14 @@ impl Membrane {
         );
         self.division.size(nodes);
         self.springs.resize(edges, Spring::default());
+        self.lines.resize(edges, Line::default());
         self.hinges.resize(edges, Hinge::default());
         self.flats.resize(triangles, Flat::default());
         self.corners.resize(triangles, NOWHERE);
         self.homing.home.resize(nodes, DVec3::ZERO);
         self.homing.hold.resize(nodes, 0.0);
         self.homing.left.resize(nodes, 0.0);
+        self.homing.coming.resize(nodes, false);
         self.fixed.resize(nodes, false);
         self.live.resize(nodes, false);
         self.kinds.resize(nodes, Kind::Edge);
@@ -99,6 +101,11 @@ impl Membrane {
                 rest_length: self.prestress * self.sheet.rest_length(edge),
                 stiffness: stiffness * strength * left,
                 full: stiffness * strength,
+            };
+            let [from, to] = self.sheet.ends(edge).map(|n| self.sheet.rest(n));
+            self.lines[edge.slot()] = Line {
+                along: (to - from).normalize_or_zero(),
+                share: if self.sheet.is_rim(edge) { 1.0 } else { 0.5 },
             };
             self.division.place(Part::Spring, edge.slot(), Some(&ends));
         }
@@ -159,6 +166,30 @@ impl Membrane {
         }
     }
 
+    /// Nodes that came or moved hold by as much as the sheet did where they are now. They come off only if what they were most of does: a node between one
+    /// that sticks and one that is off has lost a part of its hold, but nobody pulls at it yet.
+    fn carry_hold(&mut self, event: &Event) {
+        let Homing { left, coming, .. } = &mut self.homing;
+        for step in &event.steps {
+            let (NodeStep::Made(node, blend) | NodeStep::Moved(node, blend)) = step else {
+                continue;
+            };
+            let mut parts = blend.parts().iter();
+            let most = parts.clone().map(|(_, weight)| *weight).fold(0.0, f64::max);
+            let first = parts.find(|(_, weight)| *weight == most);
+            let is_coming = first.is_some_and(|(n, _)| coming[n.slot()]);
+            let held = blend.of(left);
+            // Roundings of none and of all.
+            let held = match held {
+                held if held > 1.0 - 1e-9 => 1.0,
+                held if held < 1e-9 => 0.0,
+                held => held,
+            };
+            left[node.slot()] = held;
+            coming[node.slot()] = is_coming && held > 0.0 && held < 1.0;
+        }
+    }
+
     /// Lets everything follow the event of an edit, the nodes included.
     pub(super) fn follow(&mut self, nodes: &mut Nodes) {
         let event = std::mem::take(&mut self.event);
@@ -167,17 +198,8 @@ impl Membrane {
         event.carry(&self.sheet, &mut nodes.position, DVec3::ZERO);
         event.carry(&self.sheet, &mut nodes.velocity, DVec3::ZERO);
         event.carry(&self.sheet, &mut self.homing.home, DVec3::ZERO);
-        event.carry(&self.sheet, &mut self.homing.left, 0.0);
-        for step in &event.steps {
-            if let NodeStep::Made(node, _) | NodeStep::Moved(node, _) = step {
-                // Between nodes that stick it sticks; a rounding less and it would come off by itself.
-                let left = &mut self.homing.left[node.slot()];
-                if *left > 1.0 - 1e-9 {
-                    *left = 1.0;
-                }
-            }
-        }
         self.size();
+        self.carry_hold(&event);
         for step in &event.steps {
             match step {
                 NodeStep::Made(node, blend) => {

@@ -193,7 +193,7 @@ impl Membrane {
         }
     }
 
-    /// What acts on a node by itself: gravity, and its homing (W65, M8), f = k (H − x).
+    /// What acts on a node by itself: gravity, its homing (W65, M8), f = k (H − x), and the ground that it can't sink into.
     #[inline(always)]
     fn own_force(&self, node: usize, position: DVec3, field: &Field) -> DVec3 {
         let mut force = DVec3::ZERO;
@@ -206,10 +206,16 @@ impl Membrane {
                 force += (self.homing_position(node) - position) * hold;
             }
         }
+        if let Some(floor) = &self.floor {
+            let (depth, up) = floor.depth(self.ground.local(position));
+            if depth > 0.0 && self.live[node] {
+                force += self.ground.rotation * up * (floor.stiffness * depth);
+            }
+        }
         force
     }
 
-    /// Energy of stretching, bending and sticking, J: what would be given back.
+    /// Energy of stretching, bending, sticking and lying on the ground, J: what would be given back.
     pub fn elastic_energy(&self, nodes: &Nodes) -> f64 {
         let at = |n: u32| nodes.position[n as usize];
         let of_spring = |ends: [u32; 2], rest: f64, stiffness: f64| {
@@ -257,6 +263,13 @@ impl Membrane {
                 let hold = self.homing.hold[n] * self.homing.left[n];
                 let apart = nodes.position[n].distance_squared(self.homing_position(n));
                 energy += 0.5 * hold * apart;
+            }
+        }
+        if let Some(floor) = &self.floor {
+            for n in (0..nodes.len()).filter(|n| self.live[*n]) {
+                let (depth, _) = floor.depth(self.ground.local(nodes.position[n]));
+                let depth = depth.max(0.0);
+                energy += 0.5 * floor.stiffness * depth * depth;
             }
         }
         energy

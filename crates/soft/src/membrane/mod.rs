@@ -27,19 +27,22 @@ mod record;
 mod stress;
 pub mod tear;
 
-pub use parts::{Adhesion, Bending, Hold, Material, Measure, MembraneError, MembraneParts};
+pub use parts::{
+    Adhesion, Bending, Floor, FloorShape, Hold, Material, Measure, MembraneError, MembraneParts,
+};
 pub use record::{Damaged, MembraneRecord};
 
 use balance::Patch;
 use bends::Bends;
 use bound::Crest;
 use division::Division;
-use glam::{DMat3, DVec3};
+use glam::DVec3;
 use kernel::Flat;
+use stress::Gauge;
 use tear::TearSettings;
 use trocar_dynamics::{Lock, MassNode, Masses, Nodes};
 use trocar_math::Pose;
-use trocar_mesh::sheet::{Event, Kind, NodeId, Sheet, TriangleId};
+use trocar_mesh::sheet::{Event, Kind, NodeId, Sheet};
 
 /// Corners of no triangle.
 const NOWHERE: [u32; 3] = [u32::MAX; 3];
@@ -53,6 +56,15 @@ struct Spring {
     stiffness: f64,
     /// What it is where no fold is supported, N/m.
     full: f64,
+}
+
+/// How a spring lies at rest.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Line {
+    /// Its direction.
+    along: DVec3,
+    /// Part of it that each triangle beside it has: a half, or all of it on a rim.
+    share: f64,
 }
 
 /// A hinge at an edge, by the edge's place.
@@ -88,7 +100,9 @@ struct Homing {
     hold: Vec<f64>,
     /// Part of the hold that is left: 1 if it sticks, 0 if it has come off.
     left: Vec<f64>,
-    /// The same before the call of detach at hand.
+    /// Whether it is coming off: what has lost a part of its hold to a tear beside it does not go on losing it by itself.
+    coming: Vec<bool>,
+    /// The parts before the call of detach at hand.
     before: Vec<f64>,
 }
 
@@ -102,6 +116,7 @@ pub struct Membrane {
     damping: f64,
     prestress: f64,
     adhesion: Option<Adhesion>,
+    floor: Option<Floor>,
     fold_support: Option<f64>,
     measure: Measure,
     tearing: Option<TearSettings>,
@@ -109,6 +124,8 @@ pub struct Membrane {
     /// Pose of what it sticks to.
     ground: Pose,
     springs: Vec<Spring>,
+    /// Of every spring, by place: for the measure of stress.
+    lines: Vec<Line>,
     flats: Vec<Flat>,
     /// Corners of every triangle, by its place; [`NOWHERE`] where there is none.
     corners: Vec<[u32; 3]>,
@@ -119,16 +136,11 @@ pub struct Membrane {
     division: Division,
     homing: Homing,
     fixed: Vec<bool>,
-    /// The fixed nodes, and those that could not tear when they were to.
-    spared: Vec<bool>,
     live: Vec<bool>,
     kinds: Vec<Kind>,
     headings: Vec<Option<NodeId>>,
     stress: Vec<f64>,
-    /// Tension and area summed up around every node, for the measure of stress.
-    around: Vec<(DMat3, f64)>,
-    /// Triangles within reach of a tip, for the same.
-    found: Vec<TriangleId>,
+    gauge: Gauge,
     event: Event,
     /// Energy that edits have added and that is still to be taken out of the motion, J.
     debt: f64,
@@ -153,6 +165,7 @@ impl Membrane {
             damping,
             prestress,
             adhesion,
+            floor,
             fold_support,
             measure,
             tearing,
@@ -169,12 +182,14 @@ impl Membrane {
             damping,
             prestress,
             adhesion,
+            floor,
             fold_support,
             measure,
             tearing,
             gravity,
             ground: Pose::default(),
             springs: Vec::new(),
+            lines: Vec::new(),
             flats: Vec::new(),
             debt: 0.0,
             corners: Vec::new(),
@@ -189,18 +204,17 @@ impl Membrane {
                 home: (0..count).map(|n| sheet.rest(sheet.node_at(n))).collect(),
                 hold: vec![0.0; count],
                 left: vec![1.0; count],
+                coming: vec![false; count],
                 before: Vec::new(),
             },
             fixed: (0..count).map(|n| fixed.contains(&n)).collect(),
-            spared: Vec::new(),
             live: (0..count).map(|n| sheet.has_live_node(n)).collect(),
             kinds: (0..count)
                 .map(|n| sheet.kind_at(n).unwrap_or(Kind::Edge))
                 .collect(),
             headings: Vec::new(),
             stress: vec![0.0; count],
-            around: Vec::new(),
-            found: Vec::new(),
+            gauge: Gauge::default(),
             event: Event::default(),
             patch: Patch::default(),
             touched: Vec::new(),

@@ -1,6 +1,7 @@
 //! What a membrane is made of.
 
 use super::tear::{SettingsError, TearSettings};
+use glam::DVec3;
 use trocar_mesh::sheet::Sheet;
 
 /// What resists stretching.
@@ -63,6 +64,74 @@ pub enum Hold {
     Area(f64),
 }
 
+/// The ground that a membrane lies on, as something it can't sink into: a flap that is folded over lies on it. It pushes on nodes, from one side, and moves with what
+/// the membrane sticks to ([`Membrane::set_ground`](super::Membrane::set_ground)).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Floor {
+    /// Where it is.
+    pub shape: FloorShape,
+    /// Force on a node for each depth, N/m, > 0.
+    pub stiffness: f64,
+}
+
+/// Shape of a ground, in its own frame.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum FloorShape {
+    /// All that is below a plane.
+    Plane {
+        /// A point of it, m.
+        point: DVec3,
+        /// Upwards; its length does not count, but it must have one.
+        normal: DVec3,
+    },
+    /// A ball.
+    Ball {
+        /// Its middle, m.
+        centre: DVec3,
+        /// m, > 0.
+        radius: f64,
+    },
+}
+
+impl Floor {
+    /// How deep a point in the ground's frame (m) is below it, m, and the way out; below 0 it is above.
+    #[inline]
+    pub fn depth(&self, point: DVec3) -> (f64, DVec3) {
+        match self.shape {
+            FloorShape::Plane {
+                point: foot,
+                normal,
+            } => {
+                let up = normal.normalize_or(DVec3::Z);
+                ((foot - point).dot(up), up)
+            }
+            FloorShape::Ball { centre, radius } => {
+                let arm = point - centre;
+                let far = arm.length();
+                let up = if far > 0.0 { arm / far } else { DVec3::Z };
+                (radius - far, up)
+            }
+        }
+    }
+
+    fn check(&self) -> Result<(), MembraneError> {
+        positive("floor", self.stiffness, f64::INFINITY)?;
+        let sound = match self.shape {
+            FloorShape::Plane { point, normal } => {
+                point.is_finite() && normal.is_finite() && normal.length() > 0.0
+            }
+            FloorShape::Ball { centre, radius } => {
+                centre.is_finite() && radius > 0.0 && radius.is_finite()
+            }
+        };
+        if sound {
+            Ok(())
+        } else {
+            Err(MembraneError::Floor)
+        }
+    }
+}
+
 /// How the stress of a node is measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Measure {
@@ -96,6 +165,8 @@ pub struct MembraneParts {
     pub prestress: f64,
     /// How it sticks to what is below it; none if it does not.
     pub adhesion: Option<Adhesion>,
+    /// What it can't sink into; none if there is no such thing.
+    pub floor: Option<Floor>,
     /// Weakens springs that are compressed at the front of what has come off, so that a folded flap lies flat (W73–W75): part of
     /// its constant that a spring gains back at each call; none if not wanted.
     pub fold_support: Option<f64>,
@@ -119,6 +190,7 @@ impl MembraneParts {
             damping: 0.0,
             prestress: 1.0,
             adhesion: None,
+            floor: None,
             fold_support: None,
             measure: Measure::Local,
             tearing: None,
@@ -166,6 +238,9 @@ impl MembraneParts {
             above("distance", adhesion.distance)?;
             positive("decrement", adhesion.decrement, 1.0)?;
         }
+        if let Some(floor) = &self.floor {
+            floor.check()?;
+        }
         if let Some(increment) = self.fold_support {
             positive("fold_support", increment, 1.0)?;
             if !matches!(self.bending, Bending::None)
@@ -209,6 +284,9 @@ pub enum MembraneError {
     /// A number is not one that can be used.
     #[error("{0} is {1}, but must be {2}")]
     Number(&'static str, f64, &'static str),
+    /// A floor without place or direction.
+    #[error("a floor needs a finite place, and a direction or a radius above 0")]
+    Floor,
     /// Fold support is for membranes of springs without bending.
     #[error("fold_support weakens springs: it needs material springs, and no bending (W75)")]
     Fold,

@@ -15,6 +15,7 @@ pub struct MembraneRecord {
     /// By place.
     home: Vec<DVec3>,
     left: Vec<f64>,
+    coming: Vec<bool>,
     fixed: Vec<bool>,
     headings: Vec<Option<u64>>,
     /// Constants of the springs by place of the edge, N/m: fold support weakens some.
@@ -59,6 +60,7 @@ impl Membrane {
             sheet: self.sheet.record(),
             home: self.homing.home.clone(),
             left: self.homing.left.clone(),
+            coming: self.homing.coming.clone(),
             fixed: self.fixed.clone(),
             headings: self
                 .headings
@@ -86,6 +88,7 @@ impl Membrane {
                 see(x.to_bits());
             }
             see(self.homing.left[n].to_bits());
+            see(u64::from(self.homing.coming[n]));
             see(u64::from(self.fixed[n]));
             see(self.headings[n].map_or(u64::MAX, NodeId::to_bits));
         }
@@ -119,6 +122,7 @@ impl Membrane {
             && record.home.iter().all(|home| home.is_finite())
             && record.left.len() == count
             && record.left.iter().all(|left| (0.0..=1.0).contains(left))
+            && record.coming.len() == count
             && record.fixed.len() == count
             && record.headings.len() <= count
             && springs;
@@ -139,6 +143,7 @@ impl Membrane {
             masses: Masses::default(),
             fixed: record.fixed,
             springs: Vec::new(),
+            lines: Vec::new(),
             flats: Vec::new(),
             corners: Vec::new(),
             hinges: Vec::new(),
@@ -151,6 +156,7 @@ impl Membrane {
         membrane.division.forget_strays();
         membrane.homing.home = record.home;
         membrane.homing.left = record.left;
+        membrane.homing.coming = record.coming;
         membrane.homing.hold.clear();
         membrane.stress.clear();
         membrane.headings = record

@@ -1,12 +1,55 @@
 //! How much a node bears (W85, W88), and tearing by it.
 
 use super::kernel::tension;
-use super::tear::{Aim, Growth, Tear, search};
-use super::{Material, Measure, Membrane};
+use super::tear::{Aim, Growth, Tear, TearSettings, Thresholds};
+use super::{Material, Measure, Membrane, Spring};
 use glam::{DMat3, DVec3};
 use trocar_dynamics::Nodes;
 use trocar_math::{rotation::outer, symmetric::principal};
 use trocar_mesh::sheet::{Kind, NodeId, Refusal, TriangleId};
+
+/// What the measure of stress needs beside the membrane: memory, and which nodes are above a threshold.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Gauge {
+    /// Tension and area summed up around every node.
+    around: Vec<(DMat3, f64)>,
+    walk: Walk,
+    /// Nodes by place, in order, whose stress is above the least threshold.
+    hot: Vec<u32>,
+    /// Nodes by place that look farther than their neighbours, and some that did.
+    tips: Vec<u32>,
+    /// Nodes whose stress an edit has changed.
+    changed: Vec<u32>,
+    /// Those that fail, in the order in which they have their turn: rank of the kind, excess, place.
+    queue: Vec<(u8, f64, u32)>,
+}
+
+/// A walk over triangles that visits each once.
+#[derive(Clone, Debug, Default)]
+struct Walk {
+    found: Vec<TriangleId>,
+    /// Number of the walk that came by last, by place of the triangle.
+    stamps: Vec<u32>,
+    walks: u32,
+}
+
+impl Walk {
+    /// Begins another one, over a sheet with so many places.
+    fn begin(&mut self, places: usize) {
+        self.found.clear();
+        self.stamps.resize(places.max(self.stamps.len()), 0);
+        if self.walks == u32::MAX {
+            self.stamps.fill(0);
+            self.walks = 0;
+        }
+        self.walks += 1;
+    }
+
+    /// Whether a triangle is visited for the first time.
+    fn is_new(&mut self, triangle: TriangleId) -> bool {
+        std::mem::replace(&mut self.stamps[triangle.slot()], self.walks) != self.walks
+    }
+}
 
 impl Membrane {
     /// Stress of every node by place, in the unit of its measure, as [`Membrane::tear`] last saw it.
@@ -17,33 +60,20 @@ impl Membrane {
     /// Measures the stress of all nodes.
     pub fn measure_stress(&mut self, nodes: &Nodes) {
         let mut stress = std::mem::take(&mut self.stress);
+        let mut gauge = std::mem::take(&mut self.gauge);
         stress.fill(0.0);
         match self.measure {
             Measure::Printed | Measure::Pulled => {
-                let printed = self.measure == Measure::Printed;
                 for s in self.springs.iter().filter(|s| s.stiffness > 0.0) {
+                    let share = self.pull_of(nodes, s);
                     let [a, b] = s.ends.map(|n| n as usize);
-                    let stretch = nodes.position[a].distance(nodes.position[b]) - s.rest_length;
-                    let stretch = if printed {
-                        stretch.abs()
-                    } else {
-                        stretch.max(0.0)
-                    };
-                    let share = 0.5 * s.stiffness * stretch;
                     stress[a] += share;
                     stress[b] += share;
                 }
             }
             Measure::Local | Measure::Tension { .. } => {
-                // Springs of a shred are as stiff as any: over its own area alone their pull would grow without bound as it shrinks.
-                let least = match (self.material, self.tearing) {
-                    (Material::Springs { .. }, Some(tearing)) => {
-                        0.5 * tearing.lengths.near * tearing.lengths.near
-                    }
-                    _ => 0.0,
-                };
-                let mut around = std::mem::take(&mut self.around);
-                let mut found = std::mem::take(&mut self.found);
+                let least = self.least_area();
+                let Gauge { around, walk, .. } = &mut gauge;
                 around.clear();
                 around.resize(stress.len(), (DMat3::ZERO, 0.0));
                 for triangle in self.sheet.triangles() {
@@ -56,28 +86,133 @@ impl Membrane {
                     }
                 }
                 for (n, stress) in stress.iter_mut().enumerate().filter(|(n, _)| self.live[*n]) {
-                    let far = self.kinds[n] == Kind::Tip && self.measure != Measure::Local;
-                    *stress = if far {
-                        greatest(&self.tension_near(nodes, self.sheet.node_at(n), &mut found))
+                    *stress = if self.looks_far(n) {
+                        greatest(&self.tension_near(nodes, self.sheet.node_at(n), walk))
                     } else {
                         let (sum, area) = around[n];
                         greatest(&(sum * (1.0 / area.max(least))))
                     };
                 }
-                self.around = around;
-                self.found = found;
             }
         }
+        gauge.tips.clear();
+        if let Measure::Tension { .. } = self.measure {
+            let tips = (0..stress.len()).filter(|n| self.live[*n] && self.looks_far(*n));
+            gauge.tips.extend(tips.map(|n| n as u32));
+        }
+        gauge.hot.clear();
+        if let Some(least) = self.least_threshold() {
+            let above = stress.iter().enumerate().filter(|(_, s)| **s > least);
+            gauge.hot.extend(above.map(|(n, _)| n as u32));
+        }
+        self.gauge = gauge;
         self.stress = stress;
+    }
+
+    /// Measures the stress anew where the last edit has changed it: around what came, moved or has other neighbours, and at all tips, which look farther.
+    /// It costs what the edit costs, however large the sheet is.
+    fn measure_again(&mut self, nodes: &Nodes) {
+        let mut gauge = std::mem::take(&mut self.gauge);
+        let mut stress = std::mem::take(&mut self.stress);
+        let Gauge {
+            walk,
+            hot,
+            tips,
+            changed,
+            ..
+        } = &mut gauge;
+        changed.clear();
+        for n in self.patch.touched() {
+            changed.push(n as u32);
+            if self.live[n] {
+                let around = self.sheet.triangles_around(self.sheet.node_at(n));
+                changed.extend(around.flat_map(|t| self.corners[t.slot()]));
+            }
+        }
+        let made = changed.iter().filter(|n| self.looks_far(**n as usize));
+        tips.extend(made);
+        tips.sort_unstable();
+        tips.dedup();
+        changed.extend(tips.iter());
+        changed.sort_unstable();
+        changed.dedup();
+        for n in changed.iter().map(|n| *n as usize) {
+            stress[n] = match self.live[n] {
+                true => self.stress_at(nodes, n, walk),
+                false => 0.0,
+            };
+        }
+        if let Some(least) = self.least_threshold() {
+            hot.retain(|n| changed.binary_search(n).is_err());
+            hot.extend(changed.iter().filter(|n| stress[**n as usize] > least));
+            hot.sort_unstable();
+        }
+        self.gauge = gauge;
+        self.stress = stress;
+    }
+
+    /// Stress of one node, from what is around it.
+    fn stress_at(&self, nodes: &Nodes, n: usize, walk: &mut Walk) -> f64 {
+        let node = self.sheet.node_at(n);
+        match self.measure {
+            Measure::Printed | Measure::Pulled => {
+                let springs = self.sheet.edges_around(node);
+                let springs = springs.map(|(edge, _)| &self.springs[edge.slot()]);
+                springs.map(|s| self.pull_of(nodes, s)).sum()
+            }
+            Measure::Local | Measure::Tension { .. } if !self.looks_far(n) => {
+                let (mut sum, mut area) = (DMat3::ZERO, 0.0);
+                for triangle in self.sheet.triangles_around(node) {
+                    let own = self.flats[triangle.slot()].area;
+                    sum += self.tension_of(nodes, triangle) * own;
+                    area += own;
+                }
+                greatest(&(sum * (1.0 / area.max(self.least_area()))))
+            }
+            _ => greatest(&self.tension_near(nodes, node, walk)),
+        }
+    }
+
+    /// What a spring adds to the stress of its ends, N (W88): half its pull; where it counts, of its push, too.
+    #[inline]
+    fn pull_of(&self, nodes: &Nodes, spring: &Spring) -> f64 {
+        let [a, b] = spring.ends.map(|n| nodes.position[n as usize]);
+        let stretch = a.distance(b) - spring.rest_length;
+        let stretch = match self.measure {
+            Measure::Printed => stretch.abs(),
+            _ => stretch.max(0.0),
+        };
+        0.5 * spring.stiffness * stretch
+    }
+
+    /// Whether the stress of a node by place is measured over its reach.
+    fn looks_far(&self, n: usize) -> bool {
+        self.kinds[n] == Kind::Tip && matches!(self.measure, Measure::Tension { .. })
+    }
+
+    /// Springs of a shred are as stiff as any: over its own area alone, m², their pull would grow without bound as it shrinks.
+    fn least_area(&self) -> f64 {
+        match (self.material, self.tearing) {
+            (Material::Springs { .. }, Some(tearing)) => {
+                0.5 * tearing.lengths.near * tearing.lengths.near
+            }
+            _ => 0.0,
+        }
+    }
+
+    /// The stress below which no node fails, whatever it is; none if it does not tear.
+    fn least_threshold(&self) -> Option<f64> {
+        let t = self.tearing?.thresholds;
+        Some(t.tip.min(t.edge).min(t.inner))
     }
 
     /// Tension around a node, N/m, in the space of the rest positions: the mean over its triangles by area, at a tip over those
     /// within reach.
     pub fn tension_at(&self, nodes: &Nodes, node: NodeId) -> DMat3 {
-        self.tension_near(nodes, node, &mut Vec::new())
+        self.tension_near(nodes, node, &mut Walk::default())
     }
 
-    fn tension_near(&self, nodes: &Nodes, node: NodeId, found: &mut Vec<TriangleId>) -> DMat3 {
+    fn tension_near(&self, nodes: &Nodes, node: NodeId, walk: &mut Walk) -> DMat3 {
         let reach = match self.measure {
             Measure::Tension { reach } if self.kinds[node.slot()] == Kind::Tip => Some(reach),
             _ => None,
@@ -98,20 +233,23 @@ impl Membrane {
         match reach {
             None => self.sheet.triangles_around(node).for_each(take),
             Some(reach) => {
-                found.clear();
-                found.extend(self.sheet.triangles_around(node));
+                walk.begin(self.sheet.triangle_slots());
+                for triangle in self.sheet.triangles_around(node) {
+                    walk.is_new(triangle);
+                    walk.found.push(triangle);
+                }
                 let mut next = 0;
-                while let Some(triangle) = found.get(next).copied() {
+                while let Some(triangle) = walk.found.get(next).copied() {
                     next += 1;
                     take(triangle);
                     for side in self.sheet.sides(triangle) {
                         let (one, two) = self.sheet.beside(side);
                         let other = if one == triangle { two } else { Some(one) };
-                        let Some(other) = other.filter(|t| !found.contains(t)) else {
-                            continue;
-                        };
-                        if middle(other).distance(here) < reach {
-                            found.push(other);
+                        if let Some(other) = other
+                            && middle(other).distance(here) < reach
+                            && walk.is_new(other)
+                        {
+                            walk.found.push(other);
                         }
                     }
                 }
@@ -141,12 +279,11 @@ impl Membrane {
                 let sides = self.sheet.sides(triangle);
                 let sum = sides.into_iter().fold(DMat3::ZERO, |sum, side| {
                     let spring = &self.springs[side.slot()];
-                    let [a, b] = self.sheet.ends(side);
-                    let stretch = (at(a).distance(at(b)) - spring.rest_length).max(0.0);
-                    let along = (self.sheet.rest(b) - self.sheet.rest(a)).normalize_or_zero();
-                    let share = if self.sheet.is_rim(side) { 1.0 } else { 0.5 };
-                    let virial = spring.stiffness * stretch * spring.rest_length * share;
-                    sum + outer(along, along) * virial
+                    let [a, b] = spring.ends.map(|n| nodes.position[n as usize]);
+                    let stretch = (a.distance(b) - spring.rest_length).max(0.0);
+                    let line = &self.lines[side.slot()];
+                    let virial = spring.stiffness * stretch * spring.rest_length * line.share;
+                    sum + outer(line.along, line.along) * virial
                 });
                 sum * (1.0 / self.flats[triangle.slot()].area)
             }
@@ -159,50 +296,123 @@ impl Membrane {
     /// fails next has its turn, so that one that never can does not keep the others from tearing. If none can, what became of the first one
     /// is returned.
     pub fn tear(&mut self, nodes: &mut Nodes) -> Result<Option<Growth>, Refusal> {
+        if self.tearing.is_some() {
+            self.measure_stress(nodes);
+        }
+        self.tear_worst(nodes)
+    }
+
+    /// [`Membrane::tear`] once more, right after one that tore and before anything has moved: what was measured then still holds but for the neighbourhood of
+    /// that tear.
+    pub fn tear_again(&mut self, nodes: &mut Nodes) -> Result<Option<Growth>, Refusal> {
+        if self.tearing.is_some() {
+            self.measure_again(nodes);
+        }
+        self.tear_worst(nodes)
+    }
+
+    /// Tears where the stress as last measured says.
+    fn tear_worst(&mut self, nodes: &mut Nodes) -> Result<Option<Growth>, Refusal> {
         // Nobody is told twice what the last tear did.
         self.event.clear();
-        let mut spared = std::mem::take(&mut self.spared);
-        spared.clone_from(&self.fixed);
         let mut first = None;
-        let mut found = self.failing(nodes);
-        while let Some((node, length, aim)) = found {
+        if let Some((node, length, aim)) = self.worst(nodes) {
             let growth = self.tear_at(nodes, node, length, aim);
             let idle = growth.is_err() || self.event.is_empty();
-            if !idle {
-                first = Some(growth);
-                break;
+            first = Some(growth);
+            if idle && let Some(other) = self.tear_next(nodes, node) {
+                first = Some(other);
             }
-            first.get_or_insert(growth);
-            spared[node.slot()] = true;
-            found = self.worst(nodes, &spared);
         }
-        self.spared = spared;
         self.pay(nodes);
         first.transpose()
+    }
+
+    /// Tears at whoever of those that fail can, after the `first` could not; none if nobody can. Each has one turn.
+    fn tear_next(&mut self, nodes: &mut Nodes, first: NodeId) -> Option<Result<Growth, Refusal>> {
+        let settings = self.tearing?;
+        let mut queue = std::mem::take(&mut self.gauge.queue);
+        queue.clear();
+        for n in &self.gauge.hot {
+            let slot = *n as usize;
+            let failing = self.fails(slot, &settings.thresholds);
+            if let Some((rank, excess)) = failing.filter(|_| slot != first.slot()) {
+                queue.push((rank, excess, *n));
+            }
+        }
+        queue.sort_unstable_by(|a, b| {
+            let (ranks, excesses) = (a.0.cmp(&b.0), b.1.total_cmp(&a.1));
+            ranks.then(excesses).then(a.2.cmp(&b.2))
+        });
+        let mut done = None;
+        for (.., n) in &queue {
+            let (node, length, aim) = self.turn_of(nodes, *n as usize, &settings);
+            let growth = self.tear_at(nodes, node, length, aim);
+            if growth.is_ok() && !self.event.is_empty() {
+                done = Some(growth);
+                break;
+            }
+        }
+        self.gauge.queue = queue;
+        done
     }
 
     /// The node that fails, how far the tear goes if it is a tip (m), and which way.
     pub fn failing(&mut self, nodes: &Nodes) -> Option<(NodeId, f64, Aim)> {
         self.tearing?;
         self.measure_stress(nodes);
-        self.worst(nodes, &self.fixed)
+        self.worst(nodes)
     }
 
-    /// [`failing`](Self::failing), without those that are spared, by the stress as last measured.
-    fn worst(&self, nodes: &Nodes, spared: &[bool]) -> Option<(NodeId, f64, Aim)> {
+    /// [`failing`](Self::failing) by the stress as last measured: of each kind the node that exceeds its threshold most; a tip before a
+    /// rim node before one inside, whatever their stress (W90).
+    fn worst(&mut self, nodes: &Nodes) -> Option<(NodeId, f64, Aim)> {
         let settings = self.tearing?;
-        let Self {
-            sheet,
-            stress,
-            kinds,
-            ..
-        } = self;
-        let node = search(sheet, stress, kinds, spared, &settings.thresholds)?;
+        let mut best: Option<(u8, f64, usize)> = None;
+        for slot in self.gauge.hot.iter().map(|n| *n as usize) {
+            let Some((rank, excess)) = self.fails(slot, &settings.thresholds) else {
+                continue;
+            };
+            let better = best
+                .is_none_or(|(least, most, _)| rank < least || (rank == least && excess > most));
+            if better {
+                best = Some((rank, excess, slot));
+            }
+        }
+        best.map(|(.., slot)| self.turn_of(nodes, slot, &settings))
+    }
+
+    /// Rank of the kind of a node by place, the first to fail at 0, and by how much it is above its threshold; none if it is not, or may not tear. Rim nodes
+    /// with one triangle have nothing to tear (W107).
+    fn fails(&self, slot: usize, thresholds: &Thresholds) -> Option<(u8, f64)> {
+        if self.fixed[slot] || !self.live[slot] {
+            return None;
+        }
+        let kind = self.kinds[slot];
+        let excess = self.stress[slot] - thresholds.of(kind);
+        let rank = match kind {
+            Kind::Tip => 0,
+            Kind::Edge => 1,
+            Kind::Inner => 2,
+        };
+        let node = self.sheet.node_at(slot);
+        let tears = || kind != Kind::Edge || self.sheet.fan(node).nth(1).is_some();
+        (excess > 0.0 && tears()).then_some((rank, excess))
+    }
+
+    /// A node by place that fails, how far, and which way.
+    fn turn_of(
+        &mut self,
+        nodes: &Nodes,
+        slot: usize,
+        settings: &TearSettings,
+    ) -> (NodeId, f64, Aim) {
+        let node = self.sheet.node_at(slot);
         let aim = match self.measure {
             Measure::Printed | Measure::Pulled => Aim::Strain,
             Measure::Local | Measure::Tension { .. } => self.across(nodes, node),
         };
-        Some((node, settings.length(self.stress[node.slot()]), aim))
+        (node, settings.length(self.stress[slot]), aim)
     }
 
     /// Tears at a node, `length` m far if it is a tip: for tools that cut, and for paths that are given.
@@ -228,8 +438,10 @@ impl Membrane {
     }
 
     /// Across the greatest tension around a node, in the sheet at rest (W86).
-    fn across(&self, nodes: &Nodes, node: NodeId) -> Aim {
-        let (values, axes) = principal(&self.tension_at(nodes, node));
+    fn across(&mut self, nodes: &Nodes, node: NodeId) -> Aim {
+        let mut walk = std::mem::take(&mut self.gauge.walk);
+        let (values, axes) = principal(&self.tension_near(nodes, node, &mut walk));
+        self.gauge.walk = walk;
         let most = (0..3)
             .max_by(|a, b| values[*a].total_cmp(&values[*b]))
             .unwrap_or(0);
@@ -266,6 +478,65 @@ mod tests {
             let tension = outer(a, a) * most + outer(b, b) * least;
             assert!((greatest(&tension) - most).abs() < 1e-7);
             assert!((principal(&tension).0.max_element() - most).abs() < 1e-12);
+        }
+    }
+
+    #[test]
+    fn after_a_tear_the_stress_is_that_of_the_whole_sheet_measured_anew() {
+        use super::super::MembraneParts;
+        use super::super::tear::{Algorithm, Lengths};
+        use trocar_mesh::primitive::HexagonalShape;
+        use trocar_mesh::sheet::Sheet;
+        for measure in [
+            Measure::Printed,
+            Measure::Pulled,
+            Measure::Local,
+            Measure::Tension { reach: 1.2e-3 },
+        ] {
+            let sheet = Sheet::new(&HexagonalShape::STANDARD.surface().unwrap()).unwrap();
+            let material = Material::Springs {
+                stiffness: 6500.0,
+                mass: 0.01,
+            };
+            let mut parts = MembraneParts::new(sheet, material);
+            parts.measure = measure;
+            let printed = matches!(measure, Measure::Printed | Measure::Pulled);
+            let tip = if printed { 0.2 } else { 100.0 };
+            parts.tearing = Some(TearSettings {
+                algorithm: Algorithm::Continuous,
+                thresholds: Thresholds {
+                    tip,
+                    edge: 3.0 * tip,
+                    inner: 9.0 * tip,
+                    fastest: 4.0 * tip,
+                },
+                lengths: Lengths::of_edge(0.5e-3),
+            });
+            let mut membrane = Membrane::new(parts).unwrap();
+            let mut nodes = membrane.rest();
+            // Drawn out unevenly, so that several nodes are above their thresholds.
+            for p in &mut nodes.position {
+                p.x += 0.08 * p.x + 9.0 * p.x * p.y;
+            }
+            assert!(membrane.tear(&mut nodes).unwrap().is_some());
+            for _ in 0..40 {
+                membrane.measure_again(&nodes);
+                let mut whole = membrane.clone();
+                whole.measure_stress(&nodes);
+                let most = whole.stress.iter().copied().fold(0.0, f64::max);
+                for n in 0..nodes.len() {
+                    let off = (membrane.stress[n] - whole.stress[n]).abs();
+                    assert!(off < 1e-12 * most, "{measure:?}: {off} at {n} of {most}");
+                }
+                assert_eq!(membrane.gauge.hot, whole.gauge.hot);
+                let (one, two) = (membrane.worst(&nodes), whole.worst(&nodes));
+                let (one, two) = (one.unwrap(), two.unwrap());
+                assert_eq!(one.0, two.0);
+                assert!((one.1 - two.1).abs() < 1e-12);
+                assert!(membrane.gauge.hot.len() > 5);
+                let torn = membrane.tear_worst(&mut nodes);
+                assert!(torn.unwrap().is_some() && !membrane.event.is_empty());
+            }
         }
     }
 }

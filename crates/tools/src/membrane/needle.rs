@@ -41,12 +41,13 @@ pub enum Stick {
     Never,
     /// As long as the force along the needle's skin is at most this times the push, ≥ 0: Coulomb's cone. Beyond it slides.
     Cone(f64),
-    /// The source's: what is deeper than `beyond` (m, ≥ 0) sticks, until the force along the skin is above `limit` (N, > 0). It is torn off
-    /// then, and may stick again.
+    /// The source's: what is deeper than `beyond` (m, ≥ 0) sticks, until the forces along the skin are above `limit` (N, > 0), those of all triangles that
+    /// stick added up: so that it does not hold more on a finer mesh. (In the source every triangle has the limit for itself.) All is torn off
+    /// then, and may stick again in the next substep.
     Deep {
         /// Depth from which it sticks, m.
         beyond: f64,
-        /// Force along the skin that tears it off, N.
+        /// Sum of the forces along the skin that tears all off, N.
         limit: f64,
     },
 }
@@ -71,6 +72,8 @@ pub struct NeedleParts {
 pub(super) struct Held {
     /// The point of the triangle that sticks, and where it sticks in the tool's frame, m.
     pub(super) stuck: Option<([f64; 3], DVec3)>,
+    /// Whether that slides: then it is held by sliding friction alone, until it slides no more.
+    pub(super) slides: bool,
     /// The side on which it touches.
     pub(super) side: Option<Side>,
 }
@@ -154,6 +157,8 @@ pub struct Needle {
     /// Σ φ w of every node by place; zero between two substeps.
     shares: Vec<f64>,
     reaction: Reaction,
+    /// Forces along the skin of what sticks deep, added up, N.
+    held: f64,
 }
 
 impl Needle {
@@ -172,6 +177,7 @@ impl Needle {
             hits: Vec::new(),
             shares: Vec::new(),
             reaction: Reaction::default(),
+            held: 0.0,
         })
     }
 
@@ -189,6 +195,7 @@ impl Needle {
         self.hits.clear();
         self.last = 0.0;
         self.reaction = Reaction::default();
+        self.held = 0.0;
     }
 
     /// Notes how it is before a substep that may have to be done again.
@@ -238,9 +245,25 @@ impl Needle {
         candidates.filter(|c| c.held.stuck.is_some()).count()
     }
 
+    /// Forces along its skin by which what sticks deep ([`Stick::Deep`]) was held in the last substep, added up, N: never above the limit.
+    pub fn held(&self) -> f64 {
+        self.held
+    }
+
     /// Substeps that it takes for the needle to move by no more than half its radius in each.
     pub fn substeps(&self, travel: &Travel) -> u32 {
         let way = self.way(&travel.from, &travel.to);
+        let count = trocar_math::real::ceil(way / (UNSWEPT * self.parts.radius));
+        count.clamp(1.0, 1e6) as u32
+    }
+
+    /// The same for the frame that was begun, with the way of the fastest node that it may reach: so that nothing flies past it unseen.
+    pub fn substeps_among(&self, nodes: &Nodes) -> u32 {
+        let Travel { from, to, dt } = self.travel;
+        let corners = self.near.corners.iter().flatten();
+        let speeds = corners.map(|n| nodes.velocity[*n as usize].length_squared());
+        let fastest = speeds.fold(0.0, f64::max).sqrt();
+        let way = self.way(&from, &to) + fastest * dt;
         let count = trocar_math::real::ceil(way / (UNSWEPT * self.parts.radius));
         count.clamp(1.0, 1e6) as u32
     }
@@ -431,6 +454,7 @@ impl Needle {
             hits,
             shares,
             reaction,
+            held,
             ..
         } = self;
         *reaction = Reaction::default();
@@ -443,6 +467,30 @@ impl Needle {
             let other = held.map_or([0.0; 3], |(weights, _)| weights);
             for (k, n) in corners_of(hit).into_iter().enumerate() {
                 shares[n] += ramp(hit.sunk.depth) * hit.sunk.weights[k].max(other[k]);
+            }
+        }
+        // A spring that holds a triangle: how far it is stretched along the skin.
+        let strain_of = |hit: &Hit, (anchor, home): ([f64; 3], DVec3)| {
+            let places = corners_of(hit).map(|n| nodes.position[n]);
+            let apart = pose.point(home) - closest::point(places, anchor);
+            apart - hit.sunk.normal * hit.sunk.normal.dot(apart)
+        };
+        let stiffness_of = |hit: &Hit| {
+            let shared = corners_of(hit).into_iter().map(|n| shares[n]);
+            parts.stiffness * ramp(hit.sunk.depth) / shared.fold(1.0, f64::max)
+        };
+        let mut torn = false;
+        *held = 0.0;
+        if let Stick::Deep { beyond, limit } = parts.stick {
+            for hit in hits.iter().filter(|hit| hit.sunk.depth > beyond) {
+                if let Some(stuck) = near.candidates[hit.candidate].held.stuck {
+                    *held += strain_of(hit, stuck).length() * stiffness_of(hit);
+                }
+            }
+            if *held > limit {
+                // Torn off, all of it; it is held anew from where it is then.
+                *held = 0.0;
+                torn = true;
             }
         }
         let masses = membrane.masses().mass();
@@ -486,11 +534,13 @@ impl Needle {
             give(weights, normal * push);
 
             let along_skin = |v: DVec3| v - normal * normal.dot(v);
-            let stuck = &mut near.candidates[hit.candidate].held.stuck;
+            let Held { stuck, slides, .. } = &mut near.candidates[hit.candidate].held;
             let bound = match parts.stick {
                 Stick::Never => None,
+                Stick::Cone(_) if *slides => Some(parts.friction * stiffness * depth),
                 Stick::Cone(coefficient) => Some(coefficient * stiffness * depth),
-                Stick::Deep { beyond, limit } => (depth > beyond).then_some(limit),
+                // All of them together are below the limit.
+                Stick::Deep { beyond, .. } => (depth > beyond && !torn).then_some(f64::INFINITY),
             };
             if let Some(bound) = bound {
                 let (anchor, home) =
@@ -498,19 +548,19 @@ impl Needle {
                 let strain = along_skin(pose.point(home) - place(anchor));
                 let force = strain * stiffness;
                 let size = force.length();
-                if size <= bound {
+                *slides = size > bound;
+                if !*slides {
                     give(anchor, force);
                     continue;
                 }
-                if matches!(parts.stick, Stick::Cone(_)) {
-                    // It slides: the spring is drawn along at the length that friction holds.
-                    let left = parts.friction * depth / strain.length();
-                    let drawn = place(anchor) + strain * left;
-                    *stuck = Some((anchor, pose.local(drawn)));
-                    give(anchor, force * left);
-                    continue;
-                }
+                // It slides: the spring is drawn along at the length that friction holds.
+                let left = parts.friction * depth / strain.length();
+                let drawn = place(anchor) + strain * left;
+                *stuck = Some((anchor, pose.local(drawn)));
+                give(anchor, force * left);
+                continue;
             }
+            *slides = false;
             *stuck = None;
             let slip = along_skin(relative);
             let speed = slip.length();

@@ -1,7 +1,7 @@
 //! Tearing (W77–W119): where a membrane fails, which way, how far, and what becomes of the sheet.
 //!
-//! A tear is driven by stress and releases it (W78), by fractions of a millimetre and in any direction (W79, W83). Criteria and topology are apart (W84). [`direction`] says which way, [`TearSettings`] how far; [`search`] finds the node that
-//! fails. A [`Tear`] then changes the sheet in one transaction, on rest positions alone (W114), and its event says what
+//! A tear is driven by stress and releases it (W78), by fractions of a millimetre and in any direction (W79, W83). Criteria and topology are apart (W84). [`direction`] says which way, [`TearSettings`] how far; the membrane says
+//! which node fails. A [`Tear`] then changes the sheet in one transaction, on rest positions alone (W114), and its event says what
 //! became of everything else.
 
 mod baseline;
@@ -71,36 +71,4 @@ impl Tear<'_> {
             (Algorithm::PseudoContinuous, Kind::Tip) => self.pseudo(event, node, length, aim),
         }
     }
-}
-
-/// The node that fails (W90): of each kind the one that exceeds its threshold most; a tip before a rim node before one inside,
-/// whatever their stress. `stress` by place, what nodes are, and which ones never fail. Rim nodes with one triangle have nothing
-/// to tear (W107).
-pub fn search(
-    sheet: &Sheet,
-    stress: &[f64],
-    kinds: &[Kind],
-    spared: &[bool],
-    thresholds: &Thresholds,
-) -> Option<NodeId> {
-    let least = thresholds.tip.min(thresholds.edge).min(thresholds.inner);
-    let mut best = [(0.0, None); 3];
-    for (slot, (stress, kind)) in stress.iter().zip(kinds).enumerate() {
-        if *stress <= least || spared[slot] {
-            continue;
-        }
-        let excess = stress - thresholds.of(*kind);
-        let rank = match kind {
-            Kind::Tip => 0,
-            Kind::Edge => 1,
-            Kind::Inner => 2,
-        };
-        if excess > best[rank].0 {
-            let node = sheet.node_at(slot);
-            if sheet.has_node(node) && (*kind != Kind::Edge || sheet.fan(node).nth(1).is_some()) {
-                best[rank] = (excess, Some(node));
-            }
-        }
-    }
-    best.into_iter().find_map(|(_, node)| node)
 }
