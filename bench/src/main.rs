@@ -72,6 +72,11 @@ const BENCHES: &[Bench] = &[
         run: rigid::tree,
     },
     Bench {
+        name: "rigid/chains",
+        about: "many chains side by side, by one thread and by two",
+        run: rigid::chains,
+    },
+    Bench {
         name: "rigid/thesis",
         about: "Bender's tree, his methods and his baselines, and their ratios",
         run: rigid::thesis,

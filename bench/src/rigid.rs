@@ -15,7 +15,7 @@ mod thesis;
 mod wall;
 
 pub use baseline::baselines;
-pub use chain::{chain, tree};
+pub use chain::{chain, chains, tree};
 pub use claims::claims;
 pub use funnel::funnel;
 pub use thesis::thesis;

@@ -8,6 +8,7 @@ use super::{
 };
 use crate::{measure::Effort, row::Row};
 use anyhow::Result;
+use glam::DVec3;
 use std::{collections::BTreeSet, time::Duration};
 
 /// Our solvers and their tolerances.
@@ -53,6 +54,41 @@ pub fn chain(effort: Effort) -> Result<Vec<Row>> {
         headline: 25,
     };
     family.rows(effort)
+}
+
+/// How many chains hang side by side, and how long each is.
+const ROWS: (usize, usize) = (40, 25);
+
+/// Many chains side by side, by one thread and by two: trees are shared out among threads.
+pub fn chains(effort: Effort) -> Result<Vec<Row>> {
+    let (count, links) = ROWS;
+    let mut plan = Plan::chain(links);
+    for _ in 1..count {
+        plan.join(Plan::chain(links), DVec3::Z);
+    }
+    let mut runners = Vec::new();
+    for threads in [1, 2] {
+        let setting = Setting {
+            solver: "graph",
+            tolerance: 1e-6,
+            threads,
+        };
+        let engine = Box::new(Ours::new(&plan, setting)?);
+        runners.push(Runner::new(format!("{threads} thread(s)"), engine, &plan));
+    }
+    let steps = effort.repeats(500, 100);
+    let case = format!("rigid/chains, {count} of {links}");
+    eprintln!("{case}");
+    race(&case, &plan, &mut runners, steps, Duration::from_secs(60));
+    let mut rows = Vec::new();
+    for runner in &runners {
+        let metric = format!("graph 1e-6, {}: step", runner.name);
+        rows.push(Row::new(&case, &metric, runner.summary(1e-6), "µs"));
+        rows.extend(trouble(&case, runner));
+    }
+    let [one, two] = [0, 1].map(|k: usize| runners[k].summary(1e-6).median);
+    rows.push(Row::single(&case, "one thread over two", one / two, ""));
+    Ok(rows)
 }
 
 /// Links that branch in two.
@@ -170,10 +206,14 @@ impl Family {
         Some(Row::single(&case, &metric, price / few, "").at_most(GROWTH))
     }
 
-    /// A minute of the headline's size.
+    /// A minute of the headline's size: every solver at both tolerances. A quick run leaves out sweeps and the tighter one, and says so.
     fn minute(&self, effort: Effort) -> Result<Vec<Row>> {
         let plan = (self.plan)(self.headline);
-        let keep = |name: &str| !name.contains("iterative") && !name.contains("1e-9");
+        let quick = matches!(effort, Effort::Quick);
+        let keep = |name: &str| !quick || !(name.contains("iterative") || name.contains("1e-9"));
+        if quick {
+            eprintln!("{}, a minute: quick, without iterative and 1e-9", self.case);
+        }
         let mut runners = runners(&plan, keep)?;
         let seconds = effort.repeats(60, 60) as f64;
         let steps = (seconds / plan.step).round() as usize;

@@ -26,26 +26,57 @@ const SPEEDUP: f64 = 1.5;
 pub fn funnel(effort: Effort) -> Result<Vec<Row>> {
     let mut rows = Vec::new();
     let patience = Duration::from_secs(effort.repeats(240, 45) as u64);
-    for (case, sleep, friction) in [
-        ("rigid/funnel, with sleep", true, FRICTION[0]),
-        ("rigid/funnel, without sleep", false, FRICTION[0]),
+    let race_of_three = [Who::Ours(1), Who::Ours(2), Who::Rapier];
+    let with_others = [
+        Who::Ours(1),
+        Who::Ours(2),
+        Who::Carried,
+        Who::OnePoint,
+        Who::Rapier,
+    ];
+    for (case, sleep, friction, seconds, whos) in [
+        (
+            "rigid/funnel, with sleep",
+            true,
+            FRICTION[0],
+            8.0,
+            &race_of_three[..],
+        ),
+        (
+            "rigid/funnel, without sleep",
+            false,
+            FRICTION[0],
+            8.0,
+            &with_others[..],
+        ),
         (
             "rigid/funnel that may jam, without sleep",
             false,
             FRICTION[1],
+            8.0,
+            &race_of_three[..],
+        ),
+        (
+            "rigid/funnel, with sleep, until at rest",
+            true,
+            FRICTION[0],
+            20.0,
+            &race_of_three[..],
         ),
     ] {
         let plan = plan(sleep, friction);
-        let steps = (8.0 / plan.step).round() as usize;
-        let whos = [Who::Ours(1), Who::Ours(2), Who::Rapier];
+        let steps = (seconds / plan.step).round() as usize;
         let mut piles = whos
-            .map(|w| Pile::new(w, &plan))
-            .into_iter()
+            .iter()
+            .map(|w| Pile::new(*w, &plan))
             .collect::<Result<Vec<_>>>()?;
         race(case, &mut piles, steps, patience);
-        rows.extend(compare(case, &piles, steps));
+        rows.extend(compare(case, &piles, steps, Aims::All));
         for pile in &piles {
             let name = pile.who.name();
+            let metric = format!("{name}: at rest after, 0 if not");
+            let rest = pile.rests_since.unwrap_or(0) as f64 * plan.step;
+            rows.push(Row::single(case, &metric, rest, "s"));
             for (what, count) in [
                 ("boxes through", count(pile, |p| p.y < OUTLET[1])),
                 ("boxes lost", count(pile, is_lost)),
@@ -69,10 +100,26 @@ fn is_lost(at: DVec3) -> bool {
     at.y < -0.2 || at.abs().max_element() > 4.0
 }
 
+/// What is asked of us.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Aims {
+    /// To cost no more than the peer at no more overlap, and to gain from a second core.
+    All,
+    /// To gain from a second core; the rest is shown.
+    SecondCore,
+}
+
 /// What all did, ours first; the same for the funnel and the wall.
-pub fn compare(case: &str, piles: &[Pile], steps: usize) -> Vec<Row> {
+pub fn compare(case: &str, piles: &[Pile], steps: usize, aims: Aims) -> Vec<Row> {
     let mut rows = Vec::new();
     let peer = piles.iter().find(|p| p.who == Who::Rapier);
+    let against = |row: Row, peer: f64| {
+        let row = row.against("rapier3d-f64", peer);
+        match aims {
+            Aims::All => row.at_most(peer),
+            Aims::SecondCore => row,
+        }
+    };
     // Where one was stopped, only what all have done is compared.
     let common = piles.iter().map(|p| p.times.len()).min().unwrap_or(0);
     let mean = |p: &Pile| p.times[..common].iter().sum::<f64>() * 1e3 / common.max(1) as f64;
@@ -92,7 +139,7 @@ pub fn compare(case: &str, piles: &[Pile], steps: usize) -> Vec<Row> {
         let shared = format!("{name}: step, mean of the first {common}");
         let mut row = Row::single(case, &shared, mean(pile), "ms");
         if let (Some(peer), Who::Ours(1)) = (peer, pile.who) {
-            row = row.against("rapier3d-f64", mean(peer)).at_most(mean(peer));
+            row = against(row, mean(peer));
         }
         rows.push(row);
         rows.push(Row::single(
@@ -108,9 +155,7 @@ pub fn compare(case: &str, piles: &[Pile], steps: usize) -> Vec<Row> {
             "mm",
         );
         if let (Some(peer), Who::Ours(1)) = (peer, pile.who) {
-            row = row
-                .against("rapier3d-f64", peer.deepest() * 1e3)
-                .at_most(peer.deepest() * 1e3);
+            row = against(row, peer.deepest() * 1e3);
         }
         rows.push(row);
         let mut row = Row::single(
@@ -120,9 +165,7 @@ pub fn compare(case: &str, piles: &[Pile], steps: usize) -> Vec<Row> {
             "mm",
         );
         if let (Some(peer), Who::Ours(1)) = (peer, pile.who) {
-            row = row
-                .against("rapier3d-f64", peer.overlap() * 1e3)
-                .at_most(peer.overlap() * 1e3);
+            row = against(row, peer.overlap() * 1e3);
         }
         rows.push(row);
         rows.push(Row::single(

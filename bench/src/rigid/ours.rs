@@ -7,6 +7,7 @@ use super::{
 use anyhow::{Context, Result};
 use glam::DVec3;
 use std::{collections::HashMap, fmt::Write};
+use trocar_collide::rigid::Detector;
 use trocar_math::{Pose, rotation};
 use trocar_scene::{Input, Scene, Simulation, event::Happening};
 
@@ -31,8 +32,30 @@ pub struct Ours {
 
 impl Ours {
     pub fn new(plan: &Plan, setting: Setting) -> Result<Self> {
-        let scene = Scene::from_text("bench.toml", &text(plan, setting)?)?;
-        let simulation = Simulation::new(&scene, setting.threads)?;
+        Self::of(plan, &text(plan, setting)?, setting.threads)
+    }
+
+    /// The same with stacks carried from below after so many sweeps (B92).
+    pub fn carried(plan: &Plan, setting: Setting, sweeps: u32) -> Result<Self> {
+        let world = format!("[world]\nshock = {sweeps}");
+        let text = text(plan, setting)?.replacen("[world]", &world, 1);
+        Self::of(plan, &text, setting.threads)
+    }
+
+    /// The same with another detector (B76).
+    pub fn detected(
+        plan: &Plan,
+        setting: Setting,
+        detector: &'static dyn Detector,
+    ) -> Result<Self> {
+        let mut ours = Self::new(plan, setting)?;
+        ours.simulation.set_detector(detector);
+        Ok(ours)
+    }
+
+    fn of(plan: &Plan, text: &str, threads: usize) -> Result<Self> {
+        let scene = Scene::from_text("bench.toml", text)?;
+        let simulation = Simulation::new(&scene, threads)?;
         let looks = simulation.model().looks.iter().enumerate();
         let places: HashMap<&str, usize> = looks.map(|(k, l)| (l.name.as_str(), k)).collect();
         let find = |i: usize| places.get(name(i).as_str()).copied();

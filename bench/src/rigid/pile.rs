@@ -9,17 +9,29 @@ use super::{
 use crate::measure::{Summary, progress};
 use anyhow::Result;
 use std::time::{Duration, Instant};
-use trocar_collide::rigid::{Broad, Contacts, Detector, Pair, Regions, Scratch, Shape, World};
+use trocar_collide::rigid::{
+    Broad, Contacts, Deepest, Detector, Pair, Regions, Scratch, Shape, World,
+};
 use trocar_math::{Bounds, Pose};
 
 /// Steps between two looks at how deep things overlap.
 const LOOK: usize = 20;
+
+/// Sweeps after which stacks are carried from below.
+const CARRIED: u32 = 10;
+
+/// What is slower than this, m/s and rad/s, is at rest.
+const AT_REST: [f64; 2] = [5e-3, 5e-2];
 
 /// Who steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Who {
     /// We, with so many threads.
     Ours(usize),
+    /// We, on one thread, with stacks carried from below (B92).
+    Carried,
+    /// We, on one thread, with one contact a pair (B102): what it costs not to treat all points of a pair at once.
+    OnePoint,
     /// `rapier3d-f64` with its own settings, on one thread.
     Rapier,
 }
@@ -29,20 +41,22 @@ impl Who {
         match self {
             Self::Ours(1) => "ours".into(),
             Self::Ours(threads) => format!("ours, {threads} threads"),
+            Self::Carried => "ours, carried from below".into(),
+            Self::OnePoint => "ours, one contact a pair".into(),
             Self::Rapier => "rapier3d-f64".into(),
         }
     }
 
     fn engine(self, plan: &Plan) -> Result<Box<dyn Engine>> {
+        let setting = |threads| Setting {
+            solver: "auto",
+            tolerance: 1e-6,
+            threads,
+        };
         Ok(match self {
-            Self::Ours(threads) => {
-                let setting = Setting {
-                    solver: "auto",
-                    tolerance: 1e-6,
-                    threads,
-                };
-                Box::new(Ours::new(plan, setting)?)
-            }
+            Self::Ours(threads) => Box::new(Ours::new(plan, setting(threads))?),
+            Self::Carried => Box::new(Ours::carried(plan, setting(1), CARRIED)?),
+            Self::OnePoint => Box::new(Ours::detected(plan, setting(1), &Deepest)?),
             Self::Rapier => Box::new(double::Rapier::new(plan, Joints::Impulse(4))?),
         })
     }
@@ -60,6 +74,8 @@ pub struct Pile {
     deepest: Vec<f64>,
     /// Mean overlap of all points that overlap, of each look, m.
     mean: Vec<f64>,
+    /// Since which step all has been at rest, as far as was looked.
+    pub rests_since: Option<usize>,
     /// True if it stopped being finite.
     pub burst: bool,
     spent: Duration,
@@ -76,6 +92,7 @@ impl Pile {
             contacts: Vec::new(),
             deepest: Vec::new(),
             mean: Vec::new(),
+            rests_since: None,
             burst: false,
             spent: Duration::ZERO,
             depth: Depth::new(plan)?,
@@ -97,6 +114,12 @@ impl Pile {
                 self.burst = true;
                 return;
             }
+            let rests =
+                |m: &Moment| m.velocity.length() < AT_REST[0] && m.spin.length() < AT_REST[1];
+            self.rests_since = match self.moments.iter().all(rests) {
+                true => self.rests_since.or(Some(self.times.len())),
+                false => None,
+            };
             let (deepest, mean) = self.depth.measure(&self.moments);
             self.deepest.push(deepest);
             self.mean.push(mean);

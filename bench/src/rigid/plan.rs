@@ -93,6 +93,24 @@ impl Plan {
         plan
     }
 
+    /// Adds all of another plan, farther on than what there is by `shift`, once for each time it is done.
+    pub fn join(&mut self, other: Self, shift: DVec3) {
+        let (first, parts) = (self.things.len(), other.things.len());
+        let shift = shift * (first / parts.max(1)) as f64;
+        for mut thing in other.things {
+            thing.pose.position += shift;
+            self.things.push(thing);
+        }
+        for mut joint in other.joints {
+            match &mut joint.a {
+                Some(a) => *a += first,
+                None => joint.at_a += shift,
+            }
+            joint.b += first;
+            self.joints.push(joint);
+        }
+    }
+
     /// A binary tree of `count` links of 0.2 m and 0.5 kg that begins inclined by 45°.
     pub fn tree(count: usize) -> Self {
         let mut plan = Self::linked();

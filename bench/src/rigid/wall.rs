@@ -1,7 +1,7 @@
 //! A wall of 252 bricks: it stands, then it is hit.
 
 use super::{
-    funnel::compare,
+    funnel::{Aims, compare},
     pile::{Pile, Who, race},
     plan::{Plan, Solid},
 };
@@ -32,12 +32,17 @@ pub fn wall(effort: Effort) -> Result<Vec<Row>> {
     ] {
         let plan = plan(sleep, hit);
         let steps = (seconds / plan.step) as usize;
-        let mut piles = whos
-            .map(|w| Pile::new(w, &plan))
-            .into_iter()
+        // With one contact a pair it comes down by itself.
+        let others: &[Who] = match hit || sleep {
+            true => &[],
+            false => &[Who::OnePoint],
+        };
+        let all = whos.iter().chain(others);
+        let mut piles = all
+            .map(|w| Pile::new(*w, &plan))
             .collect::<Result<Vec<_>>>()?;
         race(case, &mut piles, steps, patience);
-        rows.extend(compare(case, &piles, steps));
+        rows.extend(compare(case, &piles, steps, Aims::SecondCore));
         if hit {
             continue;
         }

@@ -136,6 +136,13 @@ fn describe(path: &str, mut simulation: Simulation) -> Result<String, std::fmt::
             redundant.join(", ")
         )?;
     }
+    let tangled = gathered.methods().tangled;
+    if tangled > 0 {
+        writeln!(
+            out,
+            "  warning     {tangled} set(s) of joints are too tangled for a direct method: they are swept"
+        )?;
+    }
     for event in first.events().iter().chain(gathered.events()) {
         // What commands have instruments do is meant, and so are tears.
         let bad = matches!(

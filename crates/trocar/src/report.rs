@@ -8,7 +8,9 @@ use std::{
     time::Duration,
 };
 use trocar_math::statistics::quantile;
-use trocar_scene::{Event, JointForce, Simulation, Stage, StepReport, recording::BUILD};
+use trocar_scene::{
+    Event, JointForce, Simulation, Stage, StepReport, recording::BUILD, report::Methods,
+};
 
 /// More steps than this are counted but not kept for the quantiles.
 const MAX_SAMPLES: usize = 2_000_000;
@@ -26,8 +28,14 @@ pub struct Gathered {
     worst_correct: f64,
     halvings: u64,
     blows: u64,
+    blows_left: u64,
+    worst_penetration: f64,
+    worst_slip: f64,
+    too_fast: u64,
     wild: u64,
     most_redundant: u32,
+    /// Which way joints were solved in the last step.
+    methods: Methods,
     /// Of each joint that was given up: in how many steps.
     lost: BTreeMap<u32, u64>,
     /// Joints with rows that others already determine.
@@ -79,7 +87,16 @@ struct Document<'a> {
     worst_velocity_error: f64,
     halved_substeps: u64,
     blows: u64,
+    /// Blows that went through too many bodies to be answered.
+    blows_left: u64,
+    /// Greatest overlap of two bodies.
+    worst_penetration_metres: f64,
+    /// Greatest speed of a point between bodies that friction holds, m/s.
+    worst_slip: f64,
+    /// Steps in which a body went farther in a substep than contacts are looked for.
+    steps_with_too_fast_bodies: u64,
     steps_with_wild_joints: u64,
+    joints_solved_by: Methods,
     redundant_rows: u32,
     redundant_joints: Vec<String>,
     lost_joints: Vec<LostEntry>,
@@ -110,12 +127,17 @@ impl Gathered {
         self.worst_correct = self.worst_correct.max(report.correct.error);
         self.halvings += u64::from(report.halvings);
         self.blows += u64::from(report.blows);
+        self.blows_left += u64::from(report.blows_left);
+        self.worst_penetration = self.worst_penetration.max(report.penetration);
+        self.worst_slip = self.worst_slip.max(report.slip);
+        self.too_fast += u64::from(report.too_fast > 0);
         self.wild += u64::from(report.aim.wild);
         self.most_redundant = self.most_redundant.max(report.aim.redundant);
         for joint in &report.lost_joints {
             *self.lost.entry(*joint).or_default() += 1;
         }
         self.redundant.extend(&report.redundant_joints);
+        self.methods = report.methods;
     }
 
     /// What happened.
@@ -157,6 +179,11 @@ impl Gathered {
     pub fn redundant_joints(&self, simulation: &Simulation) -> Vec<String> {
         let all = self.redundant.iter();
         all.map(|joint| joint_name(simulation, *joint)).collect()
+    }
+
+    /// Which way joints were solved in the last step.
+    pub fn methods(&self) -> Methods {
+        self.methods
     }
 
     /// Rows that others already determined in the step that had most of them.
@@ -205,7 +232,12 @@ impl Gathered {
             worst_velocity_error: self.worst_correct,
             halved_substeps: self.halvings,
             blows: self.blows,
+            blows_left: self.blows_left,
+            worst_penetration_metres: self.worst_penetration,
+            worst_slip: self.worst_slip,
+            steps_with_too_fast_bodies: self.too_fast,
             steps_with_wild_joints: self.wild,
+            joints_solved_by: self.methods,
             redundant_rows: self.most_redundant,
             redundant_joints: self.redundant_joints(simulation),
             lost_joints: self.lost_joints(simulation),
