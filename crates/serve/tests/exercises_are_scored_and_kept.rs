@@ -201,8 +201,16 @@ async fn it_pauses_when_its_hand_leaves_and_is_broken_off_when_everybody_has() {
     client.frame_where(|f| f.time > 0.1).await;
     drop(client);
     let paused = viewer.frame_where(|f| f.head.paused).await;
-    // The same hand comes back, and goes on where it was.
+    // The same hand comes back, and goes on where it was. On a busy machine its place is cleared a moment after the pause is seen.
     let mut client = theatre.enter_at(&operation, "").await;
+    for _ in 0..20 {
+        if client.role == Role::Controller {
+            break;
+        }
+        drop(client);
+        tokio::time::sleep(Duration::from_millis(20)).await;
+        client = theatre.enter_at(&operation, "").await;
+    }
     assert_eq!(client.role, Role::Controller);
     client.order("resume").await;
     client.frame_where(|f| f.time > paused.time + 0.1).await;
