@@ -177,8 +177,9 @@ impl Work {
     fn begin(&mut self, membrane: &Membrane, nodes: &Nodes, travel: Travel) {
         match &mut self.effect {
             Effect::Needle(needle) => {
+                // By its own way alone: with that of the nodes, forceps that thrash about beside it would ask for all there are.
+                self.substeps = needle.substeps(&travel);
                 needle.begin(membrane, nodes, travel);
-                self.substeps = needle.substeps_among(nodes);
             }
             Effect::Forceps(forceps) => forceps.begin(travel),
         }
