@@ -611,7 +611,6 @@ fn forget(found: &mut Found) {
 fn take(found: &Found, meeting: &Meeting<'_>, swapped: bool, out: &mut Contacts) -> Option<DVec3> {
     let near = SAME * meeting.scale();
     let first = out.points.len();
-    // The unnamed point comes last and is left out where a named one is.
     for contact in &found.points {
         if contact.dist > meeting.margin {
             continue;
@@ -630,11 +629,19 @@ fn take(found: &Found, meeting: &Meeting<'_>, swapped: bool, out: &mut Contacts)
                 id: (point.id.1, point.id.0),
             };
         }
-        let double = |other: &Point| {
+        let double = |other: &&mut Point| {
             other.id == point.id || other.a.distance_squared(point.a) <= near * near
         };
-        if !out.points[first..].iter().any(double) {
-            out.points.push(point);
+        // Of two, the name of the first and the depth of the deeper: at a rim, a named point may be the shallower.
+        match out.points[first..].iter_mut().find(double) {
+            None => out.points.push(point),
+            Some(other) if point.gap < other.gap => {
+                *other = Point {
+                    id: other.id,
+                    ..point
+                };
+            }
+            Some(_) => {}
         }
     }
     let normal = if swapped {
