@@ -8,6 +8,7 @@ mod direct;
 mod engine;
 mod funnel;
 mod ours;
+mod penalty;
 mod pile;
 mod plan;
 mod rapier;

@@ -3,6 +3,7 @@
 use super::{
     engine::{Engine, Trouble},
     ours::{Ours, Setting},
+    penalty::Penalty,
     plan::{Moment, Plan},
     rapier::{Joints, double},
 };
@@ -32,6 +33,8 @@ pub enum Who {
     Carried,
     /// We, on one thread, with one contact a pair (B102): what it costs not to treat all points of a pair at once.
     OnePoint,
+    /// Springs at the points of contact, in so many substeps (B101).
+    Penalty(u32),
     /// `rapier3d-f64` with its own settings, on one thread.
     Rapier,
 }
@@ -43,6 +46,7 @@ impl Who {
             Self::Ours(threads) => format!("ours, {threads} threads"),
             Self::Carried => "ours, carried from below".into(),
             Self::OnePoint => "ours, one contact a pair".into(),
+            Self::Penalty(substeps) => format!("penalty in {substeps} substeps"),
             Self::Rapier => "rapier3d-f64".into(),
         }
     }
@@ -57,6 +61,7 @@ impl Who {
             Self::Ours(threads) => Box::new(Ours::new(plan, setting(threads))?),
             Self::Carried => Box::new(Ours::carried(plan, setting(1), CARRIED)?),
             Self::OnePoint => Box::new(Ours::detected(plan, setting(1), &Deepest)?),
+            Self::Penalty(substeps) => Box::new(Penalty::new(plan, substeps)?),
             Self::Rapier => Box::new(double::Rapier::new(plan, Joints::Impulse(4))?),
         })
     }

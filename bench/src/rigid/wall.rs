@@ -32,10 +32,10 @@ pub fn wall(effort: Effort) -> Result<Vec<Row>> {
     ] {
         let plan = plan(sleep, hit);
         let steps = (seconds / plan.step) as usize;
-        // With one contact a pair it comes down by itself.
+        // With one contact a pair it comes down by itself, and springs let it creep.
         let others: &[Who] = match hit || sleep {
             true => &[],
-            false => &[Who::OnePoint],
+            false => &[Who::OnePoint, Who::Penalty(20), Who::Penalty(4)],
         };
         let all = whos.iter().chain(others);
         let mut piles = all

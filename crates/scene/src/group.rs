@@ -14,7 +14,7 @@ pub use led::Motion;
 pub use skin::Skin;
 
 use crate::{
-    build::{Model, Timetable, substeps},
+    build::{Model, Timetable, pose, substeps},
     collisions::Collisions,
     folds::Folding,
     probes::{Key, Probes, WATCH, Warm},
@@ -26,7 +26,8 @@ use led::NOWHERE;
 use quarantine::PATIENCE;
 use trocar_collide::{Capsule, Touch, tree::TreeError};
 use trocar_dynamics::{
-    Anchor, Budget, Contact, Crew, Joint, MatterId, Nodes, Outcome, Pull, Stages, State, Tie,
+    Anchor, Budget, Contact, Crew, Joint, Local, MatterId, Nodes, Outcome, Pull, Stages, State,
+    Tie,
     solve::{Methods, Solver},
 };
 use trocar_math::Pose;
@@ -283,6 +284,25 @@ impl Group {
         self.version += 1;
     }
 
+    /// Has its `k`-th joint take hold of its sides as they stand.
+    pub fn take_hold(&mut self, k: usize, model: &Model, state: &State) {
+        let node = |anchor: Anchor| match anchor.at {
+            Local::Frame(n, _) => Some(pose(&state.nodes[anchor.matter.index()], n as usize)),
+            _ => None,
+        };
+        let sides = self.joints[k].anchors().next().map(|sides| sides.map(node));
+        if let Some([Some(a), Some(b)]) = sides {
+            let turn = a.rotation.conjugate();
+            let stands = Pose::new(turn * (b.position - a.position), turn * b.rotation);
+            self.catch(k, model, &stands);
+        }
+    }
+
+    /// Has its `k`-th joint take hold of its sides as they stood: that of b in the frame of a's.
+    pub fn catch(&mut self, k: usize, model: &Model, stands: &Pose) {
+        self.joints[k].catch(&model.joints[self.joint_index[k]], stands);
+    }
+
     /// Takes over new bounds on the substep, and what joins its members.
     pub fn renew(&mut self, model: &Model, bounds: &StepBounds) {
         self.replan();
@@ -307,10 +327,11 @@ impl Group {
         &self.globals
     }
 
-    /// Where ties, joints and elements of the scene end, always in the same order.
+    /// Where ties, joints and elements of the scene end, always in the same order; but for joints between bodies, which never tear off.
     pub fn feet(&self) -> impl Iterator<Item = Anchor> + '_ {
         let ties = self.ties[..self.scene_ties].iter();
-        let joints = self.joints.iter().flat_map(Joint::anchors);
+        let joints = self.joints.iter().filter(|j| !j.can_catch());
+        let joints = joints.flat_map(Joint::anchors);
         let globals = self.globals.iter().flat_map(|g| g.ends);
         let pulled = globals.filter_map(|end| match end {
             End::On(anchor) => Some(anchor),
@@ -326,7 +347,7 @@ impl Group {
             show(&mut tie.a);
             show(&mut tie.b);
         }
-        for joint in &mut self.joints {
+        for joint in self.joints.iter_mut().filter(|j| !j.can_catch()) {
             for base in &mut joint.bases {
                 show(&mut base.a);
                 show(&mut base.b);

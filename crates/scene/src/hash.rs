@@ -56,6 +56,10 @@ impl Simulation {
                 hash.numbers(&joint.memory.feet);
                 hash.number(joint.memory.h);
                 joint.memory.controls.iter().for_each(|c| hash.numbers(c));
+                if let Some(pose) = &joint.caught {
+                    hash.vectors(&[pose.position]);
+                    hash.numbers(&pose.rotation.to_array());
+                }
             }
             if let Some(collisions) = &group.collisions {
                 for given in &collisions.warm {

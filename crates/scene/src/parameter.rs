@@ -88,6 +88,8 @@ pub(crate) enum Subject {
     Drive(usize, usize),
     /// The force beyond which a joint gives way.
     Strength(usize),
+    /// Whether a joint holds.
+    Held(usize),
     /// A number of a body that touches others: which collider, which number.
     Body(usize, usize),
     /// A number of a single thing: its place among all of them, and what follows from it.
@@ -547,9 +549,10 @@ pub(crate) fn list(model: &Model) -> (Vec<Parameter>, Vec<Subject>) {
         k += 1;
     });
     // Last: snapshots name parameters by their numbers, and those of older ones stay what they were.
-    for listed in joint::joints(model).into_iter().chain(joint::bodies(model)) {
+    let joints = joint::joints(model).into_iter().chain(joint::bodies(model));
+    for listed in joints.chain(joint::latches(model)) {
         parameters.push(Parameter {
-            choices: &[],
+            choices: listed.choices,
             group: listed.group,
             name: listed.name.into(),
             unit: listed.unit,
@@ -716,6 +719,7 @@ impl Simulation {
                 }
                 Subject::Drive(j, k) => self.set_drive(j, k, *value),
                 Subject::Strength(j) => self.set_strength(j, *value),
+                Subject::Held(j) => self.set_held(j, *value != 0.0),
                 Subject::Body(c, k) => self.set_body(c, k, *value),
                 Subject::Material(..) | Subject::Single(..) | Subject::Film(..) => {}
             }

@@ -221,6 +221,7 @@ impl Simulation {
         if let Ok(groups) = groups(&self.model) {
             self.groups = groups;
         }
+        self.close_latches();
         self.mark_held();
         self.report = StepReport::default();
     }

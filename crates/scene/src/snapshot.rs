@@ -15,13 +15,17 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use trocar_collide::patch::Side;
 use trocar_dynamics::{Anchor, Local, MatterId, Nodes, State, TieKind, joint::Memory};
+use trocar_math::Pose;
 use trocar_soft::membrane::{Membrane, MembraneRecord};
 use trocar_tools::{EndoscopeHandle, Grip, Handle, grasper::PARTS, grip::Hold, membrane::Stroke};
 
-const MAGIC: &[u8; 8] = b"TROCSNPA";
+const MAGIC: &[u8; 8] = b"TROCSNPB";
 
 /// No grip bears more than this, N.
 const MAX_FORCE: f64 = 1e6;
+
+/// No joint has taken hold of bodies farther from each other than this, m.
+const FARTHEST: f64 = 1e6;
 
 /// Nothing is held farther from an instrument's hinge than this, m.
 const MAX_REACH: f64 = 1.0;
@@ -50,6 +54,8 @@ struct GroupPart {
     ties: Vec<(DVec3, f64)>,
     /// What its joints remember.
     joints: Vec<Memory>,
+    /// Of joints that have taken hold again: which one, in ascending order, and how its sides stood.
+    caught: Vec<(u32, Pose)>,
     /// How often members went bad.
     bad: Vec<u32>,
     /// Sides of its surfaces.
@@ -111,6 +117,10 @@ impl Simulation {
                         .map(|t| (t.impulse, t.h))
                         .collect(),
                     joints: g.joints.iter().map(|j| j.memory.clone()).collect(),
+                    caught: (0..)
+                        .zip(&g.joints)
+                        .filter_map(|(k, j)| Some((k, j.caught?)))
+                        .collect(),
                     bad: g.bad.clone(),
                     sides: g.skins.iter().map(|s| s.patch.sides().to_vec()).collect(),
                     warm: g.warm.clone(),
@@ -185,6 +195,9 @@ impl Simulation {
             }
             for (joint, memory) in group.joints.iter_mut().zip(part.joints) {
                 joint.memory = memory;
+            }
+            for (k, pose) in &part.caught {
+                group.catch(*k as usize, &self.model, pose);
             }
             for (work, record) in group.works.iter_mut().zip(&part.works) {
                 if let Some(membrane) = self.model.membrane(work.matter) {
@@ -307,6 +320,14 @@ impl Simulation {
                     && part.joints.len() == g.joints.len()
                     && (g.joints.iter().zip(&part.joints))
                         .all(|(joint, memory)| joint.can_remember(memory, MAX_IMPULSE))
+                    && part.caught.is_sorted_by(|a, b| a.0 < b.0)
+                    && part.caught.iter().all(|(k, pose)| {
+                        let joint = g.joint_index.get(*k as usize);
+                        let latched = |j: &usize| self.model.latches.iter().any(|l| l.joint == *j);
+                        joint.is_some_and(latched)
+                            && pose.position.length() <= FARTHEST
+                            && pose.rotation.is_normalized()
+                    })
                     && part.warm.is_sorted_by_key(|w| w.key)
                     && part.warm.iter().all(|w| {
                         (0.0..=MAX_IMPULSE).contains(&w.impulse)

@@ -6,6 +6,7 @@
 
 mod control;
 mod guide;
+mod hold;
 
 pub use control::{Control, Coordinate, Drive, Memory, Target};
 pub use guide::{Curve, Foot, Sheet};
@@ -129,6 +130,10 @@ pub struct Joint {
     pub memory: Memory,
     /// True while all that it joins sleeps: it is then as if it were not there, but it remembers.
     pub asleep: bool,
+    /// True while it has let go: it is then as if it were not there. Whoever opens or closes it has the plan made anew.
+    pub open: bool,
+    /// How b's node stood in the frame of a's when it last took hold; none if it holds as it was written.
+    pub caught: Option<Pose>,
 }
 
 impl Joint {
@@ -140,6 +145,8 @@ impl Joint {
             strength: f64::INFINITY,
             memory: Memory::default(),
             asleep: false,
+            open: false,
+            caught: None,
         }
     }
 

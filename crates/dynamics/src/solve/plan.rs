@@ -220,6 +220,9 @@ impl Plan {
             while self.sections.len() < section(j) as usize {
                 self.end_section(movers);
             }
+            if joint.open {
+                continue;
+            }
             let mut memory = 0;
             for of_velocity in [false, true] {
                 let mut run: (u32, u8, usize) = (self.tied.len() as u32, 0, 0);

@@ -1,6 +1,6 @@
 //! Joints.
 
-use super::{Item, Model, Timetable, check::Checker, items};
+use super::{Item, Latch, Model, Timetable, check::Checker, items};
 use crate::{
     file::{BaseName, CurveSpec, DriveSpec, JointKind, JointSpec, SurfaceSpec, Timed},
     load::{Scene, SceneError},
@@ -27,9 +27,22 @@ impl Model {
                 table: "joint",
                 index,
             };
-            let joint = self.joint(&check, item)?;
+            let mut joint = self.joint(&check, item)?;
             self.check_sides(&check, &joint)?;
-            if !item.collide
+            if let Some(held) = item.held {
+                if !joint.can_catch() {
+                    return Err(check.error(
+                        &["held".into()],
+                        "only a joint between bodies, or a body and the world, can be opened and closed",
+                        "Leave `held` out.",
+                    ));
+                }
+                joint.open = !held;
+                self.latches.push(Latch {
+                    joint: self.joints.len(),
+                    apart: (!item.collide).then(|| self.colliders_of(&joint)).flatten(),
+                });
+            } else if !item.collide
                 && let Some(base) = joint.bases.first()
             {
                 self.part(base.a, base.b);
@@ -55,17 +68,27 @@ impl Model {
         Ok(())
     }
 
+    /// The collider of what an anchor is on.
+    fn collider(&self, anchor: Anchor) -> Option<u32> {
+        let Local::Frame(node, _) = anchor.at else {
+            return None;
+        };
+        // Colliders stand in the order of their matter and nodes.
+        let place = self
+            .colliders
+            .binary_search_by_key(&(anchor.matter, node), |c| c.at);
+        place.ok().map(|c| c as u32)
+    }
+
+    /// Those of a joint's sides, the lower one first.
+    fn colliders_of(&self, joint: &Joint) -> Option<(u32, u32)> {
+        let [a, b] = joint.anchors().next()?.map(|anchor| self.collider(anchor));
+        Some((a?.min(b?), a?.max(b?)))
+    }
+
     /// What a joint joins does not collide: neither two bodies, nor a body and a tissue.
     fn part(&mut self, a: Anchor, b: Anchor) {
-        // Colliders stand in the order of their matter and nodes.
-        let collider = |anchor: Anchor| match anchor.at {
-            Local::Frame(node, _) => self
-                .colliders
-                .binary_search_by_key(&(anchor.matter, node), |c| c.at)
-                .ok()
-                .map(|c| c as u32),
-            _ => None,
-        };
+        let collider = |anchor: Anchor| self.collider(anchor);
         let first = self.matters.len() - self.tissues.len();
         let tissue = |anchor: Anchor| (anchor.matter.index() >= first).then_some(anchor.matter);
         match (collider(a), collider(b), tissue(a), tissue(b)) {

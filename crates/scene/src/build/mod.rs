@@ -116,6 +116,22 @@ pub struct Timetable {
     pub points: Vec<[f64; 2]>,
 }
 
+/// A joint that can be opened and closed while the scene runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Latch {
+    /// Which joint.
+    pub joint: usize,
+    /// The colliders that do not touch while it holds, the lower one first; none if they may.
+    pub apart: Option<(u32, u32)>,
+}
+
+impl Latch {
+    /// True if it keeps two colliders from touching now.
+    pub fn parts(&self, model: &Model, pair: (u32, u32)) -> bool {
+        self.apart == Some(pair) && !model.joints[self.joint].open
+    }
+}
+
 impl Timetable {
     /// The target at a time, s: straight from point to point; before the first that of the first, after the last that of
     /// the last.
@@ -245,6 +261,8 @@ pub struct Model {
     pub ties: Vec<Tie>,
     /// Joints of the scene.
     pub joints: Vec<Joint>,
+    /// Those of them that can be opened and closed.
+    pub latches: Vec<Latch>,
     /// Their names.
     pub joint_names: Vec<String>,
     /// Drives of joints whose target changes with time.
@@ -352,6 +370,7 @@ impl Model {
             backdrops: Vec::new(),
             ties: Vec::new(),
             joints: Vec::new(),
+            latches: Vec::new(),
             joint_names: Vec::new(),
             timetables: Vec::new(),
             hypers: Vec::new(),

@@ -317,7 +317,8 @@ impl Collisions {
         let awake = |c: u32| is_awake(model, self.bodies, &self.rest, c);
         let lasting =
             |a: u32, b: u32| !(still(a) && still(b)) && model.apart.binary_search(&(a, b)).is_err();
-        let now = |a: u32, b: u32| all || awake(a) || awake(b);
+        let held = |a: u32, b: u32| model.latches.iter().any(|l| l.parts(model, (a, b)));
+        let now = |a: u32, b: u32| (all || awake(a) || awake(b)) && !held(a, b);
         // As far as each goes in some substeps, and by a part of its size that it trembles within (W39).
         let (bounds, margins) = (&self.bounds, &self.margins);
         let room = |c: usize| {

@@ -50,7 +50,7 @@ pub struct CommandSpec {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SetSpec {
-    /// "world", or the name of a tissue or an instrument.
+    /// "world", the name of a tissue or an instrument, or "joint" or "body" and a name.
     pub of: String,
     /// The parameter, as the lab names it: "stiffness", "gravity y", "integrator".
     pub what: String,

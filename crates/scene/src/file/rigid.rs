@@ -388,7 +388,11 @@ pub struct JointSpec {
     /// Greatest force it holds, N or N·m. Default: it never gives way.
     #[serde(default)]
     pub strength: Option<f64>,
-    /// True if the two sides may also touch. Default: false.
+    /// True or false if it can be opened and closed while the scene runs, and whether it holds at the start; then it is between bodies, or a
+    /// body and the world. Closed again, it takes hold of both as they stand. Default: it holds, always.
+    #[serde(default)]
+    pub held: Option<bool>,
+    /// True if the two sides may also touch while it holds. Default: false.
     #[serde(default)]
     pub collide: bool,
 }

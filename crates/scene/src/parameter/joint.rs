@@ -1,4 +1,5 @@
-//! Numbers of joints and bodies that can be changed while a scene runs: what drives a joint, when it gives way, and how bodies rub and spring back.
+//! Numbers of joints and bodies that can be changed while a scene runs: what drives a joint, when it gives way, whether it holds, and how bodies rub
+//! and spring back.
 //!
 //! What a joint does not have is not there to be changed: one without a drive can't be driven, one that never gives way can't be made to. A target
 //! that follows a timetable is the timetable's.
@@ -139,6 +140,7 @@ pub(super) struct Listed {
     pub about: &'static str,
     pub bounds: [f64; 2],
     pub start: f64,
+    pub choices: &'static [&'static str],
     pub subject: Subject,
 }
 
@@ -162,6 +164,7 @@ pub(super) fn joints(model: &Model) -> Vec<Listed> {
                 about: "Beyond this force it gives way; N·m where it holds a turn.",
                 bounds: Range::Tenfold.bounds(joint.strength),
                 start: joint.strength,
+                choices: &[],
                 subject: Subject::Strength(j),
             });
         }
@@ -188,11 +191,27 @@ pub(super) fn joints(model: &Model) -> Vec<Listed> {
                 about: number.about,
                 bounds: number.ranges[kind].bounds(start),
                 start,
+                choices: &[],
                 subject: Subject::Drive(j, k),
             });
         }
     }
     list
+}
+
+/// Joints that can be opened and closed.
+pub(super) fn latches(model: &Model) -> Vec<Listed> {
+    let listed = model.latches.iter().map(|latch| Listed {
+        group: title(model, latch.joint),
+        name: "held",
+        unit: "",
+        about: "Whether it holds. Closed again, it takes hold of its sides as they stand.",
+        bounds: Range::Choice.bounds(0.0),
+        start: f64::from(u8::from(!model.joints[latch.joint].open)),
+        choices: &["open", "held"],
+        subject: Subject::Held(latch.joint),
+    });
+    listed.collect()
 }
 
 /// Numbers of all bodies that touch others, if they are few.
@@ -236,6 +255,7 @@ pub(super) fn bodies(model: &Model) -> Vec<Listed> {
                 about,
                 bounds: Range::Within(greatest).bounds(start),
                 start,
+                choices: &[],
                 subject: Subject::Body(c, k),
             });
         }
@@ -281,6 +301,43 @@ impl Simulation {
     /// Says beyond which force a joint gives way, N.
     pub(super) fn set_strength(&mut self, joint: usize, value: f64) {
         self.each_copy(joint, |joint| joint.strength = value);
+    }
+
+    /// Opens a joint, or lets it take hold of its sides as they stand.
+    pub(super) fn set_held(&mut self, joint: usize, held: bool) {
+        self.each_copy(joint, |joint| joint.open = !held);
+        let Self {
+            model,
+            groups,
+            state,
+            ..
+        } = self;
+        for group in groups {
+            let Some(k) = group.joint_index.iter().position(|k| *k == joint) else {
+                continue;
+            };
+            group.joints[k] = model.joints[joint].clone();
+            if held {
+                group.take_hold(k, model, state);
+            }
+            group.replan();
+        }
+    }
+
+    /// Has joints that were open at the start, and hold now, take hold of their sides as they stand.
+    pub(crate) fn close_latches(&mut self) {
+        let closed = self.parameters.iter().zip(&self.subjects);
+        let closed = closed.filter(|(p, _)| p.start == 0.0 && p.value != 0.0);
+        for (_, subject) in closed {
+            let Subject::Held(joint) = *subject else {
+                continue;
+            };
+            for group in &mut self.groups {
+                if let Some(k) = group.joint_index.iter().position(|k| *k == joint) {
+                    group.take_hold(k, &self.model, &self.state);
+                }
+            }
+        }
     }
 
     /// Shows a joint of the model, and the same one of its group; whoever slept is awake then.

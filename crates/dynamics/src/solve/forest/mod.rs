@@ -180,7 +180,9 @@ impl Forest {
             graph.spoil(cast, &tie.b);
         }
         for (j, joint) in bonds.joints.iter().enumerate() {
-            graph.add(cast, j, joint);
+            if !joint.open {
+                graph.add(cast, j, joint);
+            }
         }
         let mut reached = vec![false; graph.bodies.len()];
         for first in 0..graph.bodies.len() {
@@ -228,7 +230,7 @@ impl Forest {
         let (mut all, mut ends) = (Vec::new(), Vec::with_capacity(bonds.joints.len()));
         for joint in &*bonds.joints {
             let first = all.len();
-            for anchor in joint.anchors().flatten() {
+            for anchor in joint.anchors().flatten().filter(|_| !joint.open) {
                 moved(&anchor, &mut all);
             }
             ends.push(first..all.len());
