@@ -53,17 +53,15 @@ impl Near {
         &self.pairs
     }
 
-    /// Writes the pairs of overlapping `bounds` (m) into `out`, in ascending order, as [`Broad`] does, but looks for them only when a box has left the
-    /// room that it was given: `room` (m, 0 or more) on every side. A box of which a side is no number is without limits there, so that it is near to all. What `lasting` says of a pair must not change between looks; what
-    /// `now` says may.
-    pub fn overlapping(
+    /// The pairs of `bounds` (m) that may overlap, in ascending order: those that do, see [`overlap`], and some that nearly do. It looks for them only when a
+    /// box has left the room that it was given: `room` (m, 0 or more) on every side. A box of which a side is no number is without limits there, so that it
+    /// is near to all. What `lasting` says of a pair must not change between looks.
+    pub fn of_bounds(
         &mut self,
         bounds: &[Bounds],
         room: impl Fn(usize) -> f64,
         lasting: impl FnMut(u32, u32) -> bool,
-        mut now: impl FnMut(u32, u32) -> bool,
-        out: &mut Vec<Pair>,
-    ) {
+    ) -> &[Pair] {
         let within = |(one, reach): (&Bounds, &Bounds)| {
             let one = one.certain();
             reach.low.cmple(one.low).all() && one.high.cmple(reach.high).all()
@@ -88,11 +86,7 @@ impl Near {
             self.reach.extend(bounds.iter().enumerate().map(reach));
             self.broad.update(&self.reach, lasting, &mut self.pairs);
         }
-        out.clear();
-        out.extend(self.pairs.iter().filter(|pair| {
-            let [a, b] = [pair.a, pair.b].map(|k| bounds[k as usize].certain());
-            a.overlaps(&b) && now(pair.a, pair.b)
-        }));
+        &self.pairs
     }
 
     /// Makes room for so many things and pairs, so that no update asks for memory.
@@ -135,6 +129,13 @@ impl Near {
         self.reach.extend(things.iter().map(reach));
         self.broad.update(&self.reach, keep, &mut self.pairs);
     }
+}
+
+/// True if the two of a pair overlap; a box of which a side is no number is without limits there.
+#[inline]
+pub fn overlap(bounds: &[Bounds], pair: &Pair) -> bool {
+    let [a, b] = [pair.a, pair.b].map(|k| bounds[k as usize].certain());
+    a.overlaps(&b)
 }
 
 #[cfg(test)]
@@ -234,7 +235,9 @@ mod tests {
             let asleep = |k: u32| (k + frame / 9).is_multiple_of(4);
             let lasting = |a: u32, b: u32| !(a + b).is_multiple_of(5);
             let now = |a: u32, b: u32| !(asleep(a) && asleep(b));
-            near.overlapping(&bounds, |_| 1e-3, lasting, now, &mut found);
+            found.clear();
+            let wide = near.of_bounds(&bounds, |_| 1e-3, lasting).iter();
+            found.extend(wide.filter(|p| overlap(&bounds, p) && now(p.a, p.b)));
             // What is no number may be anywhere.
             let bounds: Vec<Bounds> = bounds.iter().map(Bounds::certain).collect();
             broad.update(&bounds, |a, b| lasting(a, b) && now(a, b), &mut expected);
@@ -268,7 +271,7 @@ mod tests {
             let found = near.update(&[good, bad], 0.01, |_, _| true);
             assert_eq!(found, [Pair::new(0, 1)], "{bad:?}");
             // The same for boxes, whether there was a look before or not, and whatever room is given.
-            let (mut near, mut pairs) = (Near::default(), Vec::new());
+            let mut near = Near::default();
             let apart = thing(DVec3::splat(9.0), 0.01, 0.0).bounds;
             for (bounds, room, wanted) in [
                 ([good.bounds, apart], 0.0, 0),
@@ -276,8 +279,9 @@ mod tests {
                 ([good.bounds, apart], f64::NAN, 0),
                 ([good.bounds, bad.bounds.grown(bad.speed)], f64::NAN, 1),
             ] {
-                near.overlapping(&bounds, |_| room, |_, _| true, |_, _| true, &mut pairs);
-                assert_eq!(pairs.len(), wanted, "{bounds:?}");
+                let wide = near.of_bounds(&bounds, |_| room, |_, _| true).iter();
+                let found = wide.filter(|p| overlap(&bounds, p)).count();
+                assert_eq!(found, wanted, "{bounds:?}");
             }
         }
     }

@@ -2,6 +2,7 @@
 //! costs microseconds and never allocates.
 
 use std::{
+    cell::UnsafeCell,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{
         Arc, Condvar, Mutex, MutexGuard, PoisonError,
@@ -36,26 +37,36 @@ struct Job {
     count: usize,
 }
 
-// SAFETY: the pointee is Sync, and `Crew::run` keeps it alive until every thread that took the job has left it.
-unsafe impl Send for Job {}
+/// The gate to the job: from this bit on the number of the job, below it [`OPEN`] if helpers may take part, below that how many do.
+const NUMBER: u32 = 16;
+const OPEN: u64 = 1 << 15;
+const INSIDE: u64 = OPEN - 1;
 
 #[derive(Default)]
 struct Shared {
-    job: Mutex<Option<Job>>,
+    /// What is to be done. The caller alone writes it, while the gate is closed and nobody inside; helpers read it while they are inside.
+    job: UnsafeCell<Option<Job>>,
+    gate: AtomicU64,
+    /// For helpers that sleep: whoever waits holds it from when it last looked at the gate.
+    bed: Mutex<()>,
     wake: Condvar,
-    /// Rises by one with every job.
-    epoch: AtomicU64,
     /// Items of the job that were handed out: in all, from the first on, and from the last on.
     taken: AtomicUsize,
     first: AtomicUsize,
     last: AtomicUsize,
-    /// Helpers that wait to be woken; changed under the lock of the job alone. To wake nobody costs a call of the system.
+    /// Helpers that wait to be woken. To wake nobody costs a call of the system.
     asleep: AtomicUsize,
-    /// Helpers that took the job and have not left it.
-    busy: AtomicUsize,
     failed: AtomicBool,
+    /// True while there is a job.
+    in_use: AtomicBool,
     stop: AtomicBool,
 }
+
+// SAFETY: the work is Sync and only called, and `job` is written only while the gate keeps all others out: see [`Crew::run`] and [`help`]. All else is
+// Sync by itself.
+unsafe impl Sync for Shared {}
+// SAFETY: what `job` points to is alive and Sync whenever a thread may look at it, whichever thread that is.
+unsafe impl Send for Shared {}
 
 /// Items that threads share out among themselves.
 struct Items<T>(*mut T);
@@ -175,26 +186,31 @@ impl Crew {
 
     fn run(&self, count: usize, work: &(dyn Fn(usize) + Sync)) {
         let shared = &*self.shared;
-        // SAFETY: only the lifetime is changed. Helpers take the job under its lock and count themselves as busy there; this
-        // function takes it back under the same lock and does not return before `busy` is zero, and no thread touches
-        // the job after it has left `busy`.
-        let work: *const (dyn Fn(usize) + Sync) = unsafe { std::mem::transmute(work) };
-        {
-            let mut job = lock(&shared.job);
-            *job = Some(Job { work, count });
-            for count in [&shared.taken, &shared.first, &shared.last] {
-                count.store(0, Ordering::Relaxed);
-            }
-            shared.epoch.fetch_add(1, Ordering::Release);
-            if shared.asleep.load(Ordering::Relaxed) > 0 {
-                shared.wake.notify_all();
-            }
+        if shared.in_use.swap(true, Ordering::Acquire) {
+            // Asked for by the work itself, or by two threads at a time: the helpers have their hands full.
+            return (0..count).for_each(work);
         }
-        take_part(shared, Job { work, count }, &shared.first, |k| k);
+        // SAFETY: only the lifetime is changed. Helpers call it only while they are counted at the gate, which they can't pass once it is closed; and this
+        // function closes it and does not return before nobody is inside.
+        let work: *const (dyn Fn(usize) + Sync) = unsafe { std::mem::transmute(work) };
+        let job = Job { work, count };
+        // SAFETY: the gate is closed, and nobody inside, as the last call of this function left it; and `in_use` keeps other calls from being here.
+        unsafe { *shared.job.get() = Some(job) };
+        for count in [&shared.taken, &shared.first, &shared.last] {
+            count.store(0, Ordering::Relaxed);
+        }
+        let number = (shared.gate.load(Ordering::Relaxed) >> NUMBER) + 1;
+        // What was written before is seen by whoever comes in. In one order with `asleep`: either a helper that goes to sleep is seen here, or it sees this.
+        shared.gate.store(number << NUMBER | OPEN, Ordering::SeqCst);
+        if shared.asleep.load(Ordering::SeqCst) > 0 {
+            let _bed = lock(&shared.bed);
+            shared.wake.notify_all();
+        }
+        take_part(shared, job, &shared.first, |k| k);
         // Whoever has not begun by now is not waited for: on a busy machine that could be long.
-        *lock(&shared.job) = None;
+        shared.gate.fetch_and(!OPEN, Ordering::AcqRel);
         let mut spins = 0;
-        while shared.busy.load(Ordering::Acquire) > 0 {
+        while shared.gate.load(Ordering::Acquire) & INSIDE > 0 {
             std::hint::spin_loop();
             // Whoever gives its processor away in the middle of a step may get it back much later.
             spins += 1;
@@ -202,10 +218,9 @@ impl Crew {
                 std::thread::yield_now();
             }
         }
-        assert!(
-            !shared.failed.swap(false, Ordering::Relaxed),
-            "a thread of the step panicked"
-        );
+        let failed = shared.failed.swap(false, Ordering::Relaxed);
+        shared.in_use.store(false, Ordering::Release);
+        assert!(!failed, "a thread of the step panicked");
     }
 }
 
@@ -218,9 +233,10 @@ impl trocar_math::Workers for Crew {
 impl Drop for Crew {
     fn drop(&mut self) {
         {
-            let _job = lock(&self.shared.job);
+            let _bed = lock(&self.shared.bed);
             self.shared.stop.store(true, Ordering::Relaxed);
-            self.shared.epoch.fetch_add(1, Ordering::Release);
+            // A job that nobody may take.
+            self.shared.gate.fetch_add(1 << NUMBER, Ordering::SeqCst);
             self.shared.wake.notify_all();
         }
         for helper in self.helpers.drain(..) {
@@ -230,8 +246,8 @@ impl Drop for Crew {
     }
 }
 
-fn lock(job: &Mutex<Option<Job>>) -> MutexGuard<'_, Option<Job>> {
-    job.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock(bed: &Mutex<()>) -> MutexGuard<'_, ()> {
+    bed.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Works on items of a job until none is left, in the order that `place` gives of how many this `end` has handed out.
@@ -255,36 +271,60 @@ fn take_part(shared: &Shared, job: Job, end: &AtomicUsize, place: impl Fn(usize)
 fn help(shared: &Shared) {
     let mut seen = 0;
     loop {
-        for _ in 0..SPINS {
-            if shared.epoch.load(Ordering::Acquire) != seen {
-                break;
-            }
-            std::hint::spin_loop();
-        }
-        let job = {
-            let mut job = lock(&shared.job);
-            while shared.epoch.load(Ordering::Acquire) == seen {
-                shared.asleep.fetch_add(1, Ordering::Relaxed);
-                job = shared
-                    .wake
-                    .wait(job)
-                    .unwrap_or_else(PoisonError::into_inner);
-                shared.asleep.fetch_sub(1, Ordering::Relaxed);
-            }
-            seen = shared.epoch.load(Ordering::Acquire);
-            if job.is_some() {
-                shared.busy.fetch_add(1, Ordering::Relaxed);
-            }
-            *job
-        };
+        let gate = next(shared, seen);
+        seen = gate >> NUMBER;
         if shared.stop.load(Ordering::Relaxed) {
             return;
         }
-        if let Some(job) = job {
+        if !enter(shared, seen) {
+            continue;
+        }
+        // SAFETY: the gate counts this thread, so that nobody writes the job.
+        if let Some(job) = unsafe { *shared.job.get() } {
             take_part(shared, job, &shared.last, |k| job.count - 1 - k);
-            shared.busy.fetch_sub(1, Ordering::Release);
+        }
+        shared.gate.fetch_sub(1, Ordering::Release);
+    }
+}
+
+/// Waits for another job than number `seen`; returns what the gate says then.
+fn next(shared: &Shared, seen: u64) -> u64 {
+    for _ in 0..SPINS {
+        let gate = shared.gate.load(Ordering::Acquire);
+        if gate >> NUMBER != seen {
+            return gate;
+        }
+        std::hint::spin_loop();
+    }
+    let mut bed = lock(&shared.bed);
+    shared.asleep.fetch_add(1, Ordering::SeqCst);
+    let gate = loop {
+        let gate = shared.gate.load(Ordering::SeqCst);
+        if gate >> NUMBER != seen {
+            break gate;
+        }
+        bed = shared
+            .wake
+            .wait(bed)
+            .unwrap_or_else(PoisonError::into_inner);
+    };
+    shared.asleep.fetch_sub(1, Ordering::SeqCst);
+    gate
+}
+
+/// Passes the gate if it is still open for this job.
+fn enter(shared: &Shared, number: u64) -> bool {
+    let mut gate = shared.gate.load(Ordering::Acquire);
+    while gate >> NUMBER == number && gate & OPEN > 0 {
+        match shared
+            .gate
+            .compare_exchange_weak(gate, gate + 1, Ordering::AcqRel, Ordering::Acquire)
+        {
+            Ok(_) => return true,
+            Err(now) => gate = now,
         }
     }
+    false
 }
 
 #[cfg(test)]
@@ -341,6 +381,32 @@ mod tests {
             assert_eq!(items, [0, 0, 2, 2, 2, 3, 3, 9]);
             Crew::parts(crew, &mut items, &[7, 12], |k, some| some.fill(k));
             assert_eq!(items, [0, 0, 0, 0, 0, 0, 0, 1]);
+        }
+    }
+
+    #[test]
+    fn work_may_ask_for_its_own_crew() {
+        let crew = Crew::new(2);
+        let mut sums = [0; 2];
+        crew.each(&mut sums, |i, sum| {
+            let mut items = [i + 1; 5];
+            crew.each(&mut items, |_, item| *item *= 2);
+            *sum = items.iter().sum();
+        });
+        assert_eq!(sums, [10, 20]);
+    }
+
+    #[test]
+    fn jobs_follow_each_other_as_fast_as_they_can() {
+        let crew = Crew::new(3);
+        for round in 0..20_000_u64 {
+            let mut items = [0_u64; 7];
+            crew.each(&mut items, |i, item| *item = round + i as u64);
+            assert!(items.iter().zip(round..).all(|(a, b)| *a == b));
+            if round % 5_000 == 0 {
+                // Long enough for helpers to fall asleep.
+                std::thread::sleep(std::time::Duration::from_millis(20));
+            }
         }
     }
 

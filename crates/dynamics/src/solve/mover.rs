@@ -50,6 +50,8 @@ pub struct Mover {
     pub dirty: bool,
     /// True if nothing but forces and impulses moves it.
     pub plain: bool,
+    /// True if its numbers are those of another node: they are made anew when it is read.
+    foreign: bool,
     /// Where it is.
     pub position: DVec3,
     pub orientation: DQuat,
@@ -105,6 +107,7 @@ impl Mover {
             freedom: 0,
             dirty: false,
             plain: false,
+            foreign: false,
             position: DVec3::ZERO,
             orientation: DQuat::IDENTITY,
             velocity: DVec3::ZERO,
@@ -132,6 +135,9 @@ impl Mover {
 
     /// Reads its node at this instant, in place: there are many of them, and they are large.
     pub fn read(&mut self, cast: &Cast<'_>, level: Level) {
+        if self.foreign {
+            *self = Self::new(self.matter, self.node);
+        }
         let kind = &*cast.matters[self.matter.index()];
         let nodes = &cast.nodes[cast.slot[self.matter.index()] as usize];
         let i = self.node as usize;
@@ -474,7 +480,9 @@ fn scaled_rows(scale: DVec3, m: DMat3) -> DMat3 {
 /// All movers of a solve.
 #[derive(Debug, Default)]
 pub struct Movers {
+    /// Those that take part, and after them others that once did: they are large, and many come back at every instant.
     list: Vec<Mover>,
+    count: usize,
     /// For each share and node its mover, or [`NONE`].
     of: Vec<Vec<u32>>,
 }
@@ -496,12 +504,12 @@ impl std::ops::IndexMut<u32> for Movers {
 
 impl Movers {
     pub fn len(&self) -> usize {
-        self.list.len()
+        self.count
     }
 
     /// Forgets all movers from `count` on.
     pub fn truncate(&mut self, cast: &Cast<'_>, count: usize) {
-        for mover in &self.list[count.min(self.list.len())..] {
+        for mover in &self.list[count.min(self.count)..self.count] {
             let slot = cast.slot[mover.matter.index()] as usize;
             if let Some(place) = self
                 .of
@@ -511,25 +519,17 @@ impl Movers {
                 *place = NONE;
             }
         }
-        self.list.truncate(count);
+        self.count = self.count.min(count);
     }
 
     /// The mover of a node; it is read now if it takes part for the first time.
     pub fn of(&mut self, cast: &Cast<'_>, matter: MatterId, node: u32, level: Level) -> u32 {
-        let count = self.list.len();
+        let count = self.count;
         let m = self.enlist(cast, matter, node);
-        if let Some(mover) = self.list.get_mut(count) {
-            mover.read(cast, level);
+        if self.count > count {
+            self.list[count].read(cast, level);
         }
         m
-    }
-
-    /// The mover of a node of a share, or [`NONE`] if it does not take part yet.
-    #[inline]
-    pub fn find(&self, (share, node): (u32, u32)) -> u32 {
-        let of = self.of.get(share as usize);
-        let mover = of.and_then(|of| of.get(node as usize));
-        mover.copied().unwrap_or(NONE)
     }
 
     /// The same as [`of`](Self::of), but whoever asks has to read it.
@@ -545,15 +545,20 @@ impl Movers {
             self.list.reserve(of.len().min(MOST_RESERVED));
         }
         if of[node as usize] == NONE {
-            of[node as usize] = self.list.len() as u32;
-            self.list.push(Mover::new(matter, node));
+            of[node as usize] = self.count as u32;
+            match self.list.get_mut(self.count) {
+                Some(mover) if (mover.matter, mover.node) == (matter, node) => {}
+                Some(mover) => (mover.matter, mover.node, mover.foreign) = (matter, node, true),
+                None => self.list.push(Mover::new(matter, node)),
+            }
+            self.count += 1;
         }
         of[node as usize]
     }
 
     /// All movers from `first` on.
     pub fn all_from(&mut self, first: usize) -> &mut [Mover] {
-        &mut self.list[first..]
+        &mut self.list[first..self.count]
     }
 
     /// Reads some movers anew.
@@ -589,7 +594,8 @@ impl Movers {
 
     /// Works out where all that were pushed will be.
     pub fn refresh_all(&mut self, level: Level) {
-        for mover in self.list.iter_mut().filter(|m| m.dirty) {
+        let all = &mut self.list[..self.count];
+        for mover in all.iter_mut().filter(|m| m.dirty) {
             mover.refresh(level);
         }
     }

@@ -1,6 +1,6 @@
 //! Contacts made of what detection has found.
 
-use super::{Collisions, Given, Key};
+use super::{Collisions, Given, Key, is_awake};
 use crate::build::{Collider, Model};
 use glam::DVec3;
 use trocar_collide::rigid::{Manifold, Point};
@@ -23,22 +23,30 @@ impl Collisions {
         share: &(impl Fn(MatterId) -> &'n Nodes + Sync),
         crew: Option<&Crew>,
     ) {
-        self.keys.clear();
-        self.ends.clear();
-        for chunk in &self.chunks[..self.used] {
-            for (manifold, points) in chunk.contacts.iter() {
-                let pair = [manifold.pair.a, manifold.pair.b];
-                if pair.into_iter().any(|c| self.is_awake(model, c)) {
-                    let part: [u32; 2] = manifold.part.into();
-                    let keys = points.iter().map(|point| (pair, part, point.id.into()));
-                    self.keys.extend(keys);
+        let (bodies, rest) = (self.bodies, &self.rest);
+        let awake = |c: u32| is_awake(model, bodies, rest, c);
+        Crew::spread(crew, &mut self.chunks[..self.used], 1, |_, some| {
+            for chunk in some {
+                chunk.keys.clear();
+                for (manifold, points) in chunk.contacts.iter() {
+                    let pair = [manifold.pair.a, manifold.pair.b];
+                    if pair.into_iter().any(awake) {
+                        let part: [u32; 2] = manifold.part.into();
+                        let keys = points.iter().map(|point| (pair, part, point.id.into()));
+                        chunk.keys.extend(keys);
+                    }
                 }
             }
-            self.ends.push(self.keys.len());
+        });
+        self.ends.clear();
+        let mut end = 0;
+        for chunk in &self.chunks[..self.used] {
+            end += chunk.keys.len();
+            self.ends.push(end);
         }
         // What is left of the last substep is written over.
         let mut list = std::mem::take(&mut self.list);
-        list.resize(self.keys.len(), BLANK);
+        list.resize(end, BLANK);
         Crew::parts(crew, &mut list, &self.ends, |k, some| {
             self.collect_chunk(model, share, k, some);
         });
@@ -53,8 +61,7 @@ impl Collisions {
         k: usize,
         list: &mut [BodyContact],
     ) {
-        let start = self.ends[k] - list.len();
-        let keys = &self.keys[start..self.ends[k]];
+        let keys = &self.chunks[k].keys;
         let Some(first) = keys.first() else { return };
         let before = |w: &Given| (w.key.0, w.key.1) < (first.0, first.1);
         let mut old = &self.warm[self.warm.partition_point(before)..];

@@ -13,7 +13,7 @@ use rest::{Islands, Stir};
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use trocar_collide::{
-    near::Near,
+    near::{Near, overlap},
     rigid::{Contacts, Detector, Pair, Regions, Scratch, Shape, World},
 };
 use trocar_dynamics::{BodyContact, Crew, MatterId, Nodes};
@@ -30,7 +30,7 @@ const AHEAD: f64 = 8.0;
 const TREMBLES: f64 = 0.02;
 
 /// So many pairs are handed to a thread at once. The cut shows in nothing but time.
-const CHUNK: usize = 256;
+const CHUNK: usize = 64;
 
 /// Which point of contact it is: colliders, parts, features.
 pub type Key = ([u32; 2], [u32; 2], [u32; 2]);
@@ -62,11 +62,16 @@ impl Given {
 /// A stretch of pairs and what was found there.
 #[derive(Default)]
 struct Chunk {
-    pairs: (usize, usize),
+    /// Those of its pairs that may touch now.
+    pairs: Vec<Pair>,
     scratch: Scratch,
     contacts: Contacts,
+    /// Which points of contact they are, but for those between sleepers.
+    keys: Vec<Key>,
     /// Impulses to be kept.
     kept: Vec<Given>,
+    /// Colliders that touched in the last substep, and whether they pushed each other.
+    touching: Vec<([u32; 2], bool)>,
 }
 
 /// The contacts of all rigid bodies of a scene.
@@ -85,14 +90,12 @@ pub struct Collisions {
     islands: Islands,
     /// True if somebody fell asleep or woke since anybody asked.
     turned: bool,
-    keys: Vec<Key>,
     /// Where the contacts of each chunk end.
     ends: Vec<usize>,
     poses: Vec<Pose>,
     margins: Vec<f64>,
     bounds: Vec<Bounds>,
     near_bodies: Near,
-    pairs: Vec<Pair>,
     chunks: Vec<Chunk>,
     /// So many of the chunks are in use.
     used: usize,
@@ -108,8 +111,9 @@ pub struct Collisions {
     borne: Vec<bool>,
     /// Velocity and spin of each body at the start of the step.
     before: Vec<[DVec3; 2]>,
-    /// Memory for [`keep`](Self::keep).
+    /// Memory for [`keep`](Self::keep), and for what is asked of [`touching`](Self::touching).
     spare: Vec<Given>,
+    touched: Vec<([u32; 2], bool)>,
     misses: Misses,
     /// What was found at the start of this substep, and how many bodies are too fast to be looked for as far as they go in it.
     found: Found,
@@ -139,9 +143,17 @@ impl Found {
 }
 
 impl Collisions {
+    /// Colliders that touched in the last substep, and whether they pushed each other.
+    fn touching(&self) -> impl Iterator<Item = ([u32; 2], bool)> + '_ {
+        let used = self.used.min(self.ends.len());
+        let chunks = self.chunks[..used].iter();
+        chunks.flat_map(|chunk| chunk.touching.iter().copied())
+    }
+
     /// The boxes around bodies in the last substep, and the pairs of them that overlap.
-    pub fn search(&self) -> (&[Bounds], &[Pair]) {
-        (&self.bounds, &self.pairs)
+    pub fn search(&self) -> (&[Bounds], impl Iterator<Item = &Pair>) {
+        let chunks = self.chunks[..self.used].iter();
+        (&self.bounds, chunks.flat_map(|chunk| &chunk.pairs))
     }
 
     /// Of a model that has bodies which may touch; none if it has none.
@@ -161,13 +173,11 @@ impl Collisions {
             shapes: model.colliders.iter().map(|c| c.shape.clone()).collect(),
             islands,
             turned: false,
-            keys: Vec::new(),
             ends: Vec::new(),
             poses: Vec::new(),
             margins: Vec::new(),
             bounds: Vec::new(),
             near_bodies: Near::default(),
-            pairs: Vec::new(),
             chunks: Vec::new(),
             used: 0,
             stirs: Vec::new(),
@@ -177,6 +187,7 @@ impl Collisions {
             borne: Vec::new(),
             before: Vec::new(),
             spare: Vec::new(),
+            touched: Vec::new(),
             misses: Misses::default(),
             found: Found::default(),
             too_fast: 0,
@@ -260,9 +271,8 @@ impl Collisions {
 
     /// Forgets where bodies touched.
     pub fn forget(&mut self) {
-        self.pairs.clear();
         self.used = 0;
-        self.keys.clear();
+        self.ends.clear();
         self.list.clear();
     }
 
@@ -330,32 +340,31 @@ impl Collisions {
             };
             AHEAD * (margins[c] - WATCH) + trembles
         };
-        self.near_bodies
-            .overlapping(bounds, room, lasting, now, &mut self.pairs);
-        let count = self.pairs.len().div_ceil(CHUNK);
+        let wide = self.near_bodies.of_bounds(bounds, room, lasting);
+        let count = wide.len().div_ceil(CHUNK);
         self.used = count;
         if self.chunks.len() < count {
             self.chunks.resize_with(count, Chunk::default);
         }
-        let pairs = &self.pairs;
         let chunks = &mut self.chunks[..count];
-        for (k, chunk) in chunks.iter_mut().enumerate() {
-            chunk.pairs = (k * CHUNK, ((k + 1) * CHUNK).min(pairs.len()));
-        }
         let detector = self.detector;
-        let narrow = |_: usize, chunk: &mut Chunk| {
+        let narrow = |k: usize, chunk: &mut Chunk| {
+            let from = k * CHUNK;
+            let some = &wide[from..wide.len().min(from + CHUNK)];
+            chunk.pairs.clear();
+            let near = some.iter().filter(|p| overlap(bounds, p) && now(p.a, p.b));
+            chunk.pairs.extend(near);
             chunk.contacts.clear();
-            let (from, to) = chunk.pairs;
             detector.narrow(
                 &world,
-                &pairs[from..to],
+                &chunk.pairs,
                 &mut chunk.scratch,
                 &mut chunk.contacts,
             );
         };
         match crew {
             Some(crew) => crew.each(chunks, narrow),
-            None => chunks.iter_mut().for_each(|c| narrow(0, c)),
+            None => (0..).zip(chunks).for_each(|(k, c)| narrow(k, c)),
         }
         self.leave_out_misses(model, share, h);
     }
@@ -383,43 +392,50 @@ impl Collisions {
     /// Keeps the impulses found for the next substep, and of what sleeps those it fell asleep with: when it wakes, it bears what it
     /// bore.
     pub fn keep(&mut self, model: &Model, crew: Option<&Crew>) {
+        let (list, ends, h) = (&self.list, &self.ends, self.h);
+        // Nothing was found if all that could be there sleeps.
+        let used = self.used.min(ends.len());
+        Crew::spread(crew, &mut self.chunks[..used], 1, |k, some| {
+            for chunk in some {
+                let from = if k == 0 { 0 } else { ends[k - 1] };
+                chunk.keep(&list[from..ends[k]], h);
+            }
+        });
         let mut kept = std::mem::take(&mut self.spare);
         kept.clear();
-        if !self.rest.iter().any(|rest| rest.asleep) {
-            let (keys, list, ends, h) = (&self.keys, &self.list, &self.ends, self.h);
-            let gather = |k: usize, chunk: &mut Chunk| {
-                chunk.kept.clear();
-                let (from, to) = (if k == 0 { 0 } else { ends[k - 1] }, ends[k]);
-                let found = keys[from..to].iter().zip(&list[from..to]);
-                let pushing = found.filter(|(_, c)| c.impulse != DVec3::ZERO);
-                chunk
-                    .kept
-                    .extend(pushing.map(|(key, c)| Given::new(*key, c, h)));
-            };
-            // Nothing was found if all that could be there sleeps.
-            let used = self.used.min(self.ends.len());
-            let chunks = &mut self.chunks[..used];
-            match crew {
-                Some(crew) => crew.each(chunks, gather),
-                None => (0..).zip(&mut *chunks).for_each(|(k, c)| gather(k, c)),
+        let chunks = self.chunks[..used].iter();
+        if self.rest.iter().any(|rest| rest.asleep) {
+            let asleep = |g: &&Given| !g.key.0.iter().any(|c| self.is_awake(model, *c));
+            let mut old = self.warm.iter().filter(asleep).peekable();
+            for new in chunks.flat_map(|chunk| &chunk.kept) {
+                while let Some(given) = old.next_if(|g| g.key < new.key) {
+                    kept.push(*given);
+                }
+                kept.push(*new);
             }
-            chunks
-                .iter()
-                .for_each(|chunk| kept.extend_from_slice(&chunk.kept));
-            self.spare = std::mem::replace(&mut self.warm, kept);
-            return;
+            kept.extend(old);
+        } else {
+            chunks.for_each(|chunk| kept.extend_from_slice(&chunk.kept));
         }
-        let asleep = |g: &&Given| !g.key.0.iter().any(|c| self.is_awake(model, *c));
-        let mut old = self.warm.iter().filter(asleep).peekable();
-        let found = self.keys.iter().zip(&self.list);
-        for (key, c) in found.filter(|(_, c)| c.impulse != DVec3::ZERO) {
-            while let Some(given) = old.next_if(|g| g.key < *key) {
-                kept.push(*given);
-            }
-            kept.push(Given::new(*key, c, self.h));
-        }
-        kept.extend(old);
         self.spare = std::mem::replace(&mut self.warm, kept);
+    }
+}
+
+impl Chunk {
+    /// Keeps the impulses of its `contacts`, and who of its pairs pushes each other.
+    fn keep(&mut self, contacts: &[BodyContact], h: f64) {
+        self.kept.clear();
+        self.touching.clear();
+        for (key, contact) in self.keys.iter().zip(contacts) {
+            let pushes = contact.total != DVec3::ZERO;
+            match self.touching.last_mut() {
+                Some((pair, pushing)) if *pair == key.0 => *pushing |= pushes,
+                _ => self.touching.push((key.0, pushes)),
+            }
+            if contact.impulse != DVec3::ZERO {
+                self.kept.push(Given::new(*key, contact, h));
+            }
+        }
     }
 }
 

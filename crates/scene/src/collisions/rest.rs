@@ -251,14 +251,18 @@ impl Collisions {
         self.wake(node);
         let bodies = self.bodies;
         let it = (bodies, node as u32);
-        for k in 0..self.keys.len() {
-            let sides = self.keys[k].0.map(|c| model.colliders[c as usize].at);
+        let mut touched = std::mem::take(&mut self.touched);
+        touched.clear();
+        touched.extend(self.touching());
+        for (pair, _) in &touched {
+            let sides = pair.map(|c| model.colliders[c as usize].at);
             if sides.contains(&it) {
                 for (_, other) in sides.iter().filter(|side| side.0 == bodies) {
                     self.wake(*other as usize);
                 }
             }
         }
+        self.touched = touched;
     }
     /// Wakes what sleeps where something that stirs touches it or may reach it in this substep of `h` seconds, and, if that is under
     /// way, all that leans on it: for as long as it sleeps it is as fixed as the world, and a blow to it would make momentum
@@ -372,10 +376,12 @@ impl Collisions {
         self.near.resize(frames, f64::INFINITY);
         self.borne.clear();
         self.borne.resize(frames, false);
-        for k in 0..self.keys.len() {
-            let [a, b] = self.keys[k].0.map(|c| model.colliders[c as usize].at);
+        let mut touched = std::mem::take(&mut self.touched);
+        touched.clear();
+        touched.extend(self.touching());
+        for (pair, pushed) in touched.iter().copied() {
+            let [a, b] = pair.map(|c| model.colliders[c as usize].at);
             let own = |x: (MatterId, u32)| (x.0 == bodies).then_some(x.1);
-            let pushed = self.list[k].total != DVec3::ZERO;
             match (own(a), own(b)) {
                 (Some(a), Some(b)) => {
                     for (one, other) in [(a, b), (b, a)].map(|(a, b)| (a as usize, b as usize)) {
@@ -403,6 +409,7 @@ impl Collisions {
                 _ => {}
             }
         }
+        self.touched = touched;
         for i in 0..frames {
             self.sets.join(self.islands.first[i], i as u32);
         }

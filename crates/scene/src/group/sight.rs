@@ -62,10 +62,12 @@ impl Group {
             let (bounds, pairs) = collisions.search();
             let from = boxes.len();
             boxes.extend(bounds.iter().map(|b| BoxInsight::new(b, false, 0)));
-            for i in pairs.iter().flat_map(|p| [p.a, p.b]) {
-                boxes[from + i as usize].is_near = true;
+            for pair in pairs {
+                for i in [pair.a, pair.b] {
+                    boxes[from + i as usize].is_near = true;
+                }
+                search.body_pairs += 1;
             }
-            search.body_pairs += pairs.len() as u32;
             search.contacts += collisions.list.len() as u32;
         }
     }

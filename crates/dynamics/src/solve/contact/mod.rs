@@ -13,7 +13,7 @@ mod sweep;
 mod twins;
 
 use super::mover::{Level, Mover, Movers, NONE};
-use crate::{BodyContact, Crew};
+use crate::{BodyContact, Crew, MatterId};
 use glam::DVec3;
 use shock::Shock;
 use slab::{Slab, Tally};
@@ -22,11 +22,12 @@ use stride::{Pace, Step};
 use trocar_math::Sets;
 
 /// Sweeps times points that are worth their time in a solve, and sweeps that are worth theirs for any number of points.
-const WORK: usize = 64_000;
-const LEAST: u32 = 10;
+const WORK: usize = 52_000;
+const LEAST: u32 = 8;
 
-/// So many contacts or bodies are handed to a thread at once. It shows in nothing but time.
+/// So many contacts, and so many bodies, are handed to a thread at once. It shows in nothing but time.
 const CHUNK: usize = 256;
+const BODIES: usize = 64;
 
 /// What contacts are solved for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,11 +93,21 @@ enum List {
 /// Where the point of a contact is: slab, list, and which one of the list.
 type Seat = (u32, List, u32);
 
-/// A contact that takes part.
+/// Two bodies and the points between them that take part.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
-    contact: u32,
     movers: [u32; 2],
+    /// Where its points begin among all that take part, and how many they are.
+    first: u32,
+    count: u32,
+    /// Where the first one is; the others follow it. None if nothing moves either body.
+    seat: Option<Seat>,
+}
+
+impl Entry {
+    fn points(&self) -> std::ops::Range<usize> {
+        self.first as usize..(self.first + self.count) as usize
+    }
 }
 
 /// Memory for the contacts of rigid bodies.
@@ -112,11 +123,13 @@ pub struct Press {
     pace: Pace,
     shock: Shock,
     entries: Vec<Entry>,
-    /// Of each contact the shares and nodes of its bodies; nothing if it takes no part. Contacts are large, and whoever has to go through
-    /// all of them alone should not have to look at them.
-    ends: Vec<Option<[(u32, u32); 2]>>,
-    /// Of each contact: where its point is, if it has one.
-    seats: Vec<Option<Seat>>,
+    /// Of each contact its bodies; nothing if it takes no part. Contacts are large, and whoever has to go through all of them alone should
+    /// not have to look at them.
+    ends: Vec<Option<[(MatterId, u32); 2]>>,
+    /// Contacts that take part; of each of them its entry; and of each contact its place among them, or [`NONE`].
+    taken: Vec<u32>,
+    entry_of: Vec<u32>,
+    nth: Vec<u32>,
     place: Vec<Place>,
     order: Vec<(f64, u32)>,
     /// Movers that joints act on too, with their motion without any impulse.
@@ -141,8 +154,16 @@ impl Press {
     /// How many sweeps are worth their time, of `most` asked for: all for a few points, fewer for a heap of thousands, which
     /// has other ways to hold than a tower has.
     pub fn budget(&self, most: u32) -> u32 {
-        let worth = WORK / self.entries.len().max(1);
+        let worth = WORK / self.taken.len().max(1);
         most.min((worth as u32).max(LEAST))
+    }
+
+    /// Where the point of a contact is, if it has one.
+    fn seat_of(&self, contact: usize) -> Option<Seat> {
+        let k = *self.nth.get(contact)?;
+        let entry = &self.entries[*self.entry_of.get(k as usize)? as usize];
+        let (slab, list, first) = entry.seat?;
+        Some((slab, list, first + (k - entry.first)))
     }
 
     fn spot(&self, (slab, list, k): Seat) -> &Spot {
@@ -167,7 +188,7 @@ impl Press {
             return;
         }
         let put = |i: usize, contact: &mut BodyContact| {
-            let found = self.seats.get(i).copied().flatten().map(|seat| {
+            let found = self.seat_of(i).map(|seat| {
                 let spot = self.spot(seat);
                 // A point that was turned round for the border is turned back.
                 let turned = spot.normal != contact.normal;
@@ -211,7 +232,7 @@ impl Press {
                 mover.refresh(level);
             }
         };
-        Crew::spread(crew, movers.all_from(self.others), CHUNK, |first, some| {
+        Crew::spread(crew, movers.all_from(self.others), BODIES, |first, some| {
             for (mover, place) in some.iter_mut().zip(&place[first..]) {
                 give(mover, *place);
             }

@@ -1,7 +1,7 @@
 //! Making contacts ready for the sweeps.
 
 use super::{
-    Body, CHUNK, Entry, List, Pace, Place, Press, STILL, Slab, Spot, Step, Task,
+    BODIES, Body, CHUNK, Entry, List, Pace, Place, Press, STILL, Slab, Spot, Step, Task,
     slab::{Course, MOST_SLABS, Round, push_far},
     spot::{Symmetric, numbers},
     stride::Trail,
@@ -32,6 +32,7 @@ struct Material<'a> {
     movers: &'a Movers,
     contacts: &'a [BodyContact],
     entries: &'a [Entry],
+    taken: &'a [u32],
     place: &'a [Place],
     /// Of each mover whether joints act on it, or on something it touches; empty if they act on none.
     joined: &'a [bool],
@@ -58,49 +59,56 @@ impl Press {
         self.shared.clear();
         self.place.clear();
         self.entries.clear();
-        self.seats.clear();
+        self.taken.clear();
+        self.entry_of.clear();
+        self.nth.clear();
         self.slabs.iter_mut().for_each(Slab::clear);
         self.ends.resize(contacts.len(), None);
         Crew::spread(crew, &mut self.ends, CHUNK, |first, some| {
             for (to, contact) in some.iter_mut().zip(&contacts[first..]) {
-                let share = |(matter, node): (MatterId, u32)| (cast.slot[matter.index()], node);
-                let ends = [share(contact.a), share(contact.b)];
-                *to = task.takes(contact).then_some(ends);
+                *to = task.takes(contact).then_some([contact.a, contact.b]);
             }
         });
         // The points of a pair come together: who they are between is asked once.
-        let mut last = None;
-        for (i, ends) in self.ends.iter().enumerate() {
-            let Some(ends) = ends else { continue };
-            let pair = match last {
-                Some((of, pair)) if of == ends => pair,
-                _ => {
-                    let mut pair = ends.map(|end| movers.find(end));
-                    if pair.contains(&NONE) {
-                        let (a, b) = (contacts[i].a, contacts[i].b);
-                        pair = [a, b].map(|(m, n)| movers.enlist(cast, m, n));
-                    }
-                    pair
-                }
+        let mut last: Option<(&[(MatterId, u32); 2], Entry)> = None;
+        for (i, ends) in (0..).zip(&self.ends) {
+            let Some(ends) = ends else {
+                self.nth.push(NONE);
+                continue;
             };
-            last = Some((ends, pair));
-            self.entries.push(Entry {
-                contact: i as u32,
-                movers: pair,
-            });
+            let k = self.taken.len() as u32;
+            self.nth.push(k);
+            self.taken.push(i);
+            match &mut last {
+                Some((of, entry)) if *of == ends => entry.count += 1,
+                _ => {
+                    let entry = Entry {
+                        movers: ends.map(|(matter, node)| movers.enlist(cast, matter, node)),
+                        first: k,
+                        count: 1,
+                        seat: None,
+                    };
+                    let before = last.replace((ends, entry));
+                    self.entries.extend(before.map(|(_, entry)| entry));
+                }
+            }
+            // Of the one that is not yet among them.
+            self.entry_of.push(self.entries.len() as u32);
         }
+        self.entries.extend(last.map(|(_, entry)| entry));
         if self.entries.is_empty() {
             return;
         }
-        Crew::spread(crew, movers.all_from(self.others), CHUNK, |_, some| {
+        Crew::spread(crew, movers.all_from(self.others), BODIES, |_, some| {
             some.iter_mut().for_each(|mover| mover.read(cast, level));
         });
         self.cut(movers, level);
-        self.seat(contacts.len());
+        self.seat();
         let material = Material {
             movers,
             contacts,
             entries: &self.entries,
+            taken: &self.taken,
             place: &self.place,
             joined: &self.joined,
             task,
@@ -110,8 +118,9 @@ impl Press {
             inside: |slab: &mut Slab| material.fill(slab),
             border: |one: &mut Slab, next: &mut Slab| {
                 let mut hall = Hall::Two(&mut one.bodies, &mut next.bodies);
-                for (spot, k) in one.border.iter().zip(&one.border_of) {
-                    let start = material.start(*k, spot);
+                let points = one.border_of.iter().flat_map(|e| material.contacts_of(*e));
+                for (spot, contact) in one.border.iter().zip(points) {
+                    let start = material.start(contact, spot);
                     if start != DVec3::ZERO {
                         hall.push(spot, start);
                     }
@@ -119,16 +128,17 @@ impl Press {
             },
         };
         round.run(&mut self.slabs[..self.active], Course::There, crew);
-        for (k, entry) in (0..).zip(&self.entries) {
-            if let Some((_, List::Far, _)) = self.seats[entry.contact as usize] {
+        for (e, entry) in (0..).zip(&self.entries) {
+            if let Some((_, List::Far, _)) = entry.seat {
                 let [a, b] = entry.movers.map(|m| self.place[m as usize]);
-                let spot =
-                    material.spot(&material.meeting(entry), &contacts[entry.contact as usize]);
-                push_far(&mut self.slabs, a, b, &spot, material.start(k, &spot));
-                self.far.push((a, b, spot));
+                let meeting = material.meeting(entry);
+                for contact in material.contacts_of(e) {
+                    let spot = material.spot(&meeting, contact);
+                    push_far(&mut self.slabs, a, b, &spot, material.start(contact, &spot));
+                    self.far.push((a, b, spot));
+                }
             }
         }
-        self.far_steps.clear();
         self.far_steps.resize(self.far.len(), Step::default());
     }
 
@@ -139,8 +149,12 @@ impl Press {
         self.order.clear();
         self.load.clear();
         self.load.resize(movers.len(), 0);
-        for m in self.entries.iter().flat_map(|e| e.movers) {
-            self.load[m as usize] += 1;
+        for (m, count) in self
+            .entries
+            .iter()
+            .flat_map(|e| e.movers.map(|m| (m, e.count)))
+        {
+            self.load[m as usize] += count;
             let place = &mut self.place[m as usize];
             if *place == STILL && movers[m].freedom > 0 {
                 place.slab = 0;
@@ -156,7 +170,7 @@ impl Press {
         }
         self.order
             .sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        let slabs = (self.entries.len() / POINTS_A_SLAB).clamp(1, MOST_SLABS);
+        let slabs = (self.taken.len() / POINTS_A_SLAB).clamp(1, MOST_SLABS);
         if self.slabs.len() < slabs {
             self.slabs.resize_with(slabs, Slab::default);
         }
@@ -215,11 +229,10 @@ impl Press {
         }
     }
 
-    /// Finds out in which list each point belongs.
-    fn seat(&mut self, contacts: usize) {
-        self.seats.resize(contacts, None);
+    /// Finds out in which list the points of each pair belong.
+    fn seat(&mut self) {
         let mut far = 0;
-        for (k, entry) in (0..).zip(&self.entries) {
+        for (e, entry) in (0..).zip(&mut self.entries) {
             let (list, slab) = match entry.movers.map(|m| self.place[m as usize]) {
                 [STILL, STILL] => continue,
                 [one, STILL] | [STILL, one] => (List::Inside, one.slab),
@@ -228,28 +241,25 @@ impl Press {
                 _ => (List::Far, 0),
             };
             let to = &mut self.slabs[slab as usize];
-            let place = match list {
+            let count = match list {
                 List::Inside => {
-                    to.inside_of.push(k);
-                    to.inside_of.len() - 1
+                    to.inside_of.push(e);
+                    &mut to.points[0]
                 }
                 List::Border => {
-                    to.border_of.push(k);
-                    to.border_of.len() - 1
+                    to.border_of.push(e);
+                    &mut to.points[1]
                 }
-                List::Far => {
-                    far += 1;
-                    far - 1
-                }
+                List::Far => &mut far,
             };
-            self.seats[entry.contact as usize] = Some((slab, list, place as u32));
+            entry.seat = Some((slab, list, *count));
+            *count += entry.count;
         }
     }
 }
 
 /// What the points of a pair have in common.
 struct Meeting<'a> {
-    movers: [u32; 2],
     /// Their places in their slabs.
     bodies: [u32; 2],
     /// How they answer; nothing of what can't be moved.
@@ -298,44 +308,46 @@ impl<'a> Material<'a> {
             });
         }
         let mut hall = Hall::One(bodies);
-        let mut last = None;
-        for k in &*inside_of {
-            let spot = self.spot_after(*k, &mut last);
-            let start = self.start(*k, &spot);
-            if start != DVec3::ZERO {
-                hall.push(&spot, start);
+        for e in &*inside_of {
+            let meeting = self.meeting(&self.entries[*e as usize]);
+            for contact in self.contacts_of(*e) {
+                let spot = self.spot(&meeting, contact);
+                let start = self.start(contact, &spot);
+                if start != DVec3::ZERO {
+                    hall.push(&spot, start);
+                }
+                inside.push(spot);
             }
-            inside.push(spot);
         }
-        for k in &*border_of {
-            let entry = &self.entries[*k as usize];
+        for e in &*border_of {
+            let entry = &self.entries[*e as usize];
             let [a, b] = entry.movers.map(|m| self.place[m as usize].slab);
-            let spot = self.spot_after(*k, &mut last);
-            border.push(if a < b { spot } else { spot.turned() });
+            let meeting = self.meeting(entry);
+            for contact in self.contacts_of(*e) {
+                let spot = self.spot(&meeting, contact);
+                border.push(if a < b { spot } else { spot.turned() });
+            }
         }
+        // The first sweep says where all of them begin.
         slab.inside_steps.resize(slab.inside.len(), Step::default());
         slab.border_steps.resize(slab.border.len(), Step::default());
     }
 
+    /// The contacts of an entry.
+    fn contacts_of(&self, entry: u32) -> impl Iterator<Item = &'a BodyContact> + use<'a> {
+        let contacts = self.contacts;
+        let taken = &self.taken[self.entries[entry as usize].points()];
+        taken.iter().map(|i| &contacts[*i as usize])
+    }
+
     /// What of a point's impulse is not yet in the bodies' motion, N·s, as the point sees it.
-    fn start(&self, entry: u32, spot: &Spot) -> DVec3 {
-        let contact = &self.contacts[self.entries[entry as usize].contact as usize];
+    fn start(&self, contact: &BodyContact, spot: &Spot) -> DVec3 {
         let [_, start] = self.task.start(contact, spot.joined);
         if spot.softness == 0.0 {
             return DVec3::ZERO;
         }
         let turned = spot.normal != contact.normal;
         if turned { -start } else { start }
-    }
-
-    /// The point of an entry, after another one that may be of the same pair.
-    fn spot_after(&self, entry: u32, last: &mut Option<Meeting<'a>>) -> Spot {
-        let entry = &self.entries[entry as usize];
-        let contact = &self.contacts[entry.contact as usize];
-        match last {
-            Some(meeting) if meeting.movers == entry.movers => self.spot(meeting, contact),
-            _ => self.spot(last.insert(self.meeting(entry)), contact),
-        }
     }
 
     fn meeting(&self, entry: &Entry) -> Meeting<'a> {
@@ -365,7 +377,6 @@ impl<'a> Material<'a> {
         });
         let joined = |m: &u32| self.joined.get(*m as usize) == Some(&true);
         Meeting {
-            movers: entry.movers,
             bodies: places.map(|place| place.body),
             inverse_mass: two(moved[0].inverse_mass, moved[1].inverse_mass),
             inverse_inertia,
@@ -401,7 +412,7 @@ impl<'a> Material<'a> {
             arms: both(arms[0], arms[1]),
             normal: contact.normal,
             goal: contact.normal * target - drift,
-            answer: Symmetric::ZERO,
+            answer: [0.0; 3],
             inverse: Symmetric::ZERO,
             firmness: [0.0; 2],
             softness: 0.0,

@@ -22,9 +22,10 @@ pub struct Slab {
     pub border: Vec<Spot>,
     pub inside_steps: Vec<Step>,
     pub border_steps: Vec<Step>,
-    /// Which entries its points are made of.
+    /// Which entries its points are made of, and how many points these have.
     pub inside_of: Vec<u32>,
     pub border_of: Vec<u32>,
+    pub points: [u32; 2],
     pub tally: Tally,
     /// As the last sweep back has left it.
     pub sums: Sums,
@@ -58,10 +59,9 @@ impl Slab {
         self.movers.clear();
         self.inside.clear();
         self.border.clear();
-        self.inside_steps.clear();
-        self.border_steps.clear();
         self.inside_of.clear();
         self.border_of.clear();
+        self.points = [0; 2];
     }
 
     /// Does with its points, too, what is to be done before the next two sweeps.

@@ -95,8 +95,8 @@ pub struct Spot {
     pub normal: DVec3,
     /// How b should move against a at the point, as far as that is up to what can be moved, if the point sticks.
     pub goal: DVec3,
-    /// Change of their velocity against each other for an impulse, and its inverse.
-    pub answer: Symmetric,
+    /// Change of their velocity against each other for an impulse along the normal; and the impulse for any change of it.
+    pub answer: [f32; 3],
     pub inverse: Symmetric,
     /// Impulse for each m/s along the normal, and across it where the point answers most.
     pub firmness: [f32; 2],
@@ -160,10 +160,22 @@ impl Spot {
         let sum = xx + yy + zz - along;
         let product = within(&cofactors);
         let most = 0.5 * (sum + (sum * sum - 4.0 * product).max(0.0).sqrt());
-        self.answer = Symmetric::new(answer);
+        self.answer = [
+            xx * n.x + xy * n.y + zx * n.z,
+            xy * n.x + yy * n.y + yz * n.z,
+            zx * n.x + yz * n.y + zz * n.z,
+        ]
+        .map(|x| x as f32);
         self.inverse = Symmetric::new(&cofactors.map(|c| c * inverse));
         self.firmness = [(1.0 / along) as f32, (1.0 / most) as f32];
         self.softness = along.max(most) as f32;
+    }
+
+    /// How b moves against a for an impulse along the normal, m/s for each N·s.
+    #[inline(always)]
+    fn answer(&self) -> DVec3 {
+        let [x, y, z] = self.answer.map(f64::from);
+        DVec3::new(x, y, z)
     }
 
     /// The same seen from the other side.
@@ -174,6 +186,7 @@ impl Spot {
             arms: both(self.arm(1), self.arm(0)),
             normal: -self.normal,
             goal: -self.goal,
+            answer: self.answer.map(|x| -x),
             impulse: -self.impulse,
             ..self
         }
@@ -206,7 +219,7 @@ impl Spot {
             let before = dot(n, self.impulse);
             let firmness = f64::from(self.firmness[0]);
             let pressed = dot(n, lack).mul_add(firmness, before).max(0.0);
-            let lack = self.answer.times_and(n * (before - pressed), lack);
+            let lack = along(lack, self.answer(), before - pressed);
             let slip = along(lack, n, -dot(n, lack));
             let rub = along(
                 along(self.impulse, n, -before),
