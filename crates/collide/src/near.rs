@@ -56,18 +56,16 @@ impl Near {
     /// The pairs of `bounds` (m) that may overlap, in ascending order: those that do, see [`overlap`], and some that nearly do. It looks for them only when a
     /// box has left the room that it was given: `room` (m, 0 or more) on every side. A box of which a side is no number is without limits there, so that it
     /// is near to all. What `lasting` says of a pair must not change between looks.
+    ///
+    /// `left` is true if a box has left its room, see [`leaves`](Self::leaves): whoever makes boxes with many threads asks there.
     pub fn of_bounds(
         &mut self,
         bounds: &[Bounds],
+        left: bool,
         room: impl Fn(usize) -> f64,
         lasting: impl FnMut(u32, u32) -> bool,
     ) -> &[Pair] {
-        let within = |(one, reach): (&Bounds, &Bounds)| {
-            let one = one.certain();
-            reach.low.cmple(one.low).all() && one.high.cmple(reach.high).all()
-        };
-        let holds = self.reach.len() == bounds.len() && bounds.iter().zip(&self.reach).all(within);
-        if holds {
+        if self.reach.len() == bounds.len() && !left {
             self.served += 1;
         } else {
             if self.close > 0 {
@@ -87,6 +85,15 @@ impl Near {
             self.broad.update(&self.reach, lasting, &mut self.pairs);
         }
         &self.pairs
+    }
+
+    /// True if the `k`-th box has left the room that [`of_bounds`](Self::of_bounds) gave it, or has none.
+    #[inline]
+    pub fn leaves(&self, k: usize, bounds: &Bounds) -> bool {
+        let one = bounds.certain();
+        let within =
+            |reach: &Bounds| reach.low.cmple(one.low).all() && one.high.cmple(reach.high).all();
+        !self.reach.get(k).is_some_and(within)
     }
 
     /// Makes room for so many things and pairs, so that no update asks for memory.
@@ -165,35 +172,39 @@ mod tests {
         pairs
     }
 
+    fn left(near: &Near, bounds: &[Bounds]) -> bool {
+        (0..).zip(bounds).any(|(k, one)| near.leaves(k, one))
+    }
+
     proptest! {
-        #[test]
-        fn no_pair_is_missing_even_if_things_are_faster_than_they_said(
-            places in prop::collection::vec((prop::array::uniform3(-0.2_f64..0.2), 0.001_f64..0.05), 2..25),
-            speed in 0.0_f64..0.2,
-            hurry in 0.5_f64..3.0,
-            seed: u64,
-        ) {
-            let mut state = seed | 1;
-            let mut next = || {
-                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-                (state >> 33) as f64 / (1_u64 << 30) as f64 - 1.0
-            };
-            let mut places: Vec<(DVec3, f64)> = places.into_iter().map(|(p, s)| (DVec3::from(p), s)).collect();
-            let ways: Vec<DVec3> = places.iter().map(|_| DVec3::new(next(), next(), next()).normalize_or_zero()).collect();
-            let mut near = Near::default();
-            for _ in 0..30 {
-                let things: Vec<Thing> = places.iter().map(|(p, s)| thing(*p, *s, speed)).collect();
-                let found = near.update(&things, 0.05, |_, _| true);
-                prop_assert!(found.is_sorted());
-                for pair in brute(&things) {
-                    prop_assert!(found.contains(&pair), "{:?}", pair);
-                }
-                for (place, way) in places.iter_mut().zip(&ways) {
-                    place.0 += *way * speed * hurry * 0.01;
+    #[test]
+            fn no_pair_is_missing_even_if_things_are_faster_than_they_said(
+                places in prop::collection::vec((prop::array::uniform3(-0.2_f64..0.2), 0.001_f64..0.05), 2..25),
+                speed in 0.0_f64..0.2,
+                hurry in 0.5_f64..3.0,
+                seed: u64,
+            ) {
+                let mut state = seed | 1;
+                let mut next = || {
+                    state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                    (state >> 33) as f64 / (1_u64 << 30) as f64 - 1.0
+                };
+                let mut places: Vec<(DVec3, f64)> = places.into_iter().map(|(p, s)| (DVec3::from(p), s)).collect();
+                let ways: Vec<DVec3> = places.iter().map(|_| DVec3::new(next(), next(), next()).normalize_or_zero()).collect();
+                let mut near = Near::default();
+                for _ in 0..30 {
+                    let things: Vec<Thing> = places.iter().map(|(p, s)| thing(*p, *s, speed)).collect();
+                    let found = near.update(&things, 0.05, |_, _| true);
+                    prop_assert!(found.is_sorted());
+                    for pair in brute(&things) {
+                        prop_assert!(found.contains(&pair), "{:?}", pair);
+                    }
+                    for (place, way) in places.iter_mut().zip(&ways) {
+                        place.0 += *way * speed * hurry * 0.01;
+                    }
                 }
             }
         }
-    }
 
     /// Boxes that wander and jump, some of them lost for a while: the pairs are always those that a broad phase finds that looks every time.
     #[test]
@@ -209,7 +220,7 @@ mod tests {
             .map(|_| DVec3::new(next(), next(), next()) * 0.1)
             .collect();
         let (mut near, mut broad) = (Near::default(), Broad::default());
-        let (mut found, mut expected) = (Vec::new(), Vec::new());
+        let (mut found, mut expected) = (Vec::<Pair>::new(), Vec::new());
         let mut total = 0;
         for frame in 0..400_u32 {
             let calm = frame % 100 < 50;
@@ -236,7 +247,8 @@ mod tests {
             let lasting = |a: u32, b: u32| !(a + b).is_multiple_of(5);
             let now = |a: u32, b: u32| !(asleep(a) && asleep(b));
             found.clear();
-            let wide = near.of_bounds(&bounds, |_| 1e-3, lasting).iter();
+            let left = left(&near, &bounds);
+            let wide = near.of_bounds(&bounds, left, |_| 1e-3, lasting).iter();
             found.extend(wide.filter(|p| overlap(&bounds, p) && now(p.a, p.b)));
             // What is no number may be anywhere.
             let bounds: Vec<Bounds> = bounds.iter().map(Bounds::certain).collect();
@@ -279,7 +291,8 @@ mod tests {
                 ([good.bounds, apart], f64::NAN, 0),
                 ([good.bounds, bad.bounds.grown(bad.speed)], f64::NAN, 1),
             ] {
-                let wide = near.of_bounds(&bounds, |_| room, |_, _| true).iter();
+                let left = left(&near, &bounds);
+                let wide = near.of_bounds(&bounds, left, |_| room, |_, _| true).iter();
                 let found = wide.filter(|p| overlap(&bounds, p)).count();
                 assert_eq!(found, wanted, "{bounds:?}");
             }

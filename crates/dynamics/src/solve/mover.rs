@@ -4,7 +4,7 @@
 //! of all impulses back at the end.
 
 use crate::{
-    Cast, Lock, MatterId, Rigid,
+    Cast, Crew, Lock, MatterId, Rigid,
     rigid::{Split, turning},
 };
 use glam::{DMat3, DQuat, DVec3};
@@ -13,6 +13,9 @@ use trocar_math::{Pose, skew};
 
 /// So many movers are made room for at once.
 const MOST_RESERVED: usize = 4096;
+
+/// So many are handed to a thread at once. It shows in nothing but time.
+pub const BODIES: usize = 64;
 
 /// No mover.
 pub const NONE: u32 = u32::MAX;
@@ -50,8 +53,6 @@ pub struct Mover {
     pub dirty: bool,
     /// True if nothing but forces and impulses moves it.
     pub plain: bool,
-    /// True if its numbers are those of another node: they are made anew when it is read.
-    foreign: bool,
     /// Where it is.
     pub position: DVec3,
     pub orientation: DQuat,
@@ -107,7 +108,6 @@ impl Mover {
             freedom: 0,
             dirty: false,
             plain: false,
-            foreign: false,
             position: DVec3::ZERO,
             orientation: DQuat::IDENTITY,
             velocity: DVec3::ZERO,
@@ -135,9 +135,6 @@ impl Mover {
 
     /// Reads its node at this instant, in place: there are many of them, and they are large.
     pub fn read(&mut self, cast: &Cast<'_>, level: Level) {
-        if self.foreign {
-            *self = Self::new(self.matter, self.node);
-        }
         let kind = &*cast.matters[self.matter.index()];
         let nodes = &cast.nodes[cast.slot[self.matter.index()] as usize];
         let i = self.node as usize;
@@ -482,7 +479,9 @@ fn scaled_rows(scale: DVec3, m: DMat3) -> DMat3 {
 pub struct Movers {
     /// Those that take part, and after them others that once did: they are large, and many come back at every instant.
     list: Vec<Mover>,
-    count: usize,
+    /// The nodes of those that take part. Movers are large and lie in the caches of many threads; whoever goes through all of them alone should not have to
+    /// look at them.
+    ids: Vec<(MatterId, u32)>,
     /// For each share and node its mover, or [`NONE`].
     of: Vec<Vec<u32>>,
 }
@@ -504,30 +503,29 @@ impl std::ops::IndexMut<u32> for Movers {
 
 impl Movers {
     pub fn len(&self) -> usize {
-        self.count
+        self.ids.len()
     }
 
     /// Forgets all movers from `count` on.
     pub fn truncate(&mut self, cast: &Cast<'_>, count: usize) {
-        for mover in &self.list[count.min(self.count)..self.count] {
-            let slot = cast.slot[mover.matter.index()] as usize;
+        for (matter, node) in self.ids.drain(count.min(self.ids.len())..) {
+            let slot = cast.slot[matter.index()] as usize;
             if let Some(place) = self
                 .of
                 .get_mut(slot)
-                .and_then(|of| of.get_mut(mover.node as usize))
+                .and_then(|of| of.get_mut(node as usize))
             {
                 *place = NONE;
             }
         }
-        self.count = self.count.min(count);
     }
 
     /// The mover of a node; it is read now if it takes part for the first time.
     pub fn of(&mut self, cast: &Cast<'_>, matter: MatterId, node: u32, level: Level) -> u32 {
-        let count = self.count;
+        let count = self.len();
         let m = self.enlist(cast, matter, node);
-        if self.count > count {
-            self.list[count].read(cast, level);
+        if self.len() > count {
+            self.read_from(count, cast, level, None);
         }
         m
     }
@@ -545,20 +543,36 @@ impl Movers {
             self.list.reserve(of.len().min(MOST_RESERVED));
         }
         if of[node as usize] == NONE {
-            of[node as usize] = self.count as u32;
-            match self.list.get_mut(self.count) {
-                Some(mover) if (mover.matter, mover.node) == (matter, node) => {}
-                Some(mover) => (mover.matter, mover.node, mover.foreign) = (matter, node, true),
-                None => self.list.push(Mover::new(matter, node)),
-            }
-            self.count += 1;
+            of[node as usize] = self.ids.len() as u32;
+            self.ids.push((matter, node));
         }
         of[node as usize]
     }
 
+    /// Reads all from `first` on, whether they have taken part before or not.
+    pub fn read_from(&mut self, first: usize, cast: &Cast<'_>, level: Level, crew: Option<&Crew>) {
+        let ids = &self.ids;
+        if self.list.len() < ids.len() {
+            let (matter, node) = ids[ids.len() - 1];
+            self.list.resize(ids.len(), Mover::new(matter, node));
+        }
+        let ids = &ids[first..];
+        let list = &mut self.list[first..first + ids.len()];
+        Crew::spread(crew, list, BODIES, |k, some| {
+            for (mover, id) in some.iter_mut().zip(&ids[k..]) {
+                if (mover.matter, mover.node) != *id {
+                    // Nothing of another node may stay.
+                    *mover = Mover::new(id.0, id.1);
+                }
+                mover.read(cast, level);
+            }
+        });
+    }
+
     /// All movers from `first` on.
     pub fn all_from(&mut self, first: usize) -> &mut [Mover] {
-        &mut self.list[first..self.count]
+        let count = self.len();
+        &mut self.list[first..count]
     }
 
     /// Reads some movers anew.
@@ -594,7 +608,8 @@ impl Movers {
 
     /// Works out where all that were pushed will be.
     pub fn refresh_all(&mut self, level: Level) {
-        let all = &mut self.list[..self.count];
+        let count = self.len();
+        let all = &mut self.list[..count];
         for mover in all.iter_mut().filter(|m| m.dirty) {
             mover.refresh(level);
         }

@@ -29,8 +29,9 @@ const FARTHEST: f64 = 5.0;
 const AHEAD: f64 = 8.0;
 const TREMBLES: f64 = 0.02;
 
-/// So many pairs are handed to a thread at once. The cut shows in nothing but time.
-const CHUNK: usize = 64;
+/// So many pairs, and so many bodies, are handed to a thread at once. The cut shows in nothing but time.
+const CHUNK: usize = 256;
+const BODIES: usize = 64;
 
 /// Which point of contact it is: colliders, parts, features.
 pub type Key = ([u32; 2], [u32; 2], [u32; 2]);
@@ -289,13 +290,13 @@ impl Collisions {
         let count = model.colliders.len();
         let (bodies, rest) = (self.bodies, &self.rest);
         self.poses.resize(count, Pose::IDENTITY);
-        Crew::spread(crew, &mut self.poses, CHUNK, |first, some| {
+        Crew::spread(crew, &mut self.poses, BODIES, |first, some| {
             for (to, collider) in some.iter_mut().zip(&model.colliders[first..]) {
                 *to = pose(share(collider.at.0), collider.at.1 as usize);
             }
         });
         self.margins.resize(count, 0.0);
-        Crew::spread(crew, &mut self.margins, CHUNK, |first, some| {
+        Crew::spread(crew, &mut self.margins, BODIES, |first, some| {
             for (to, collider) in some.iter_mut().zip(&model.colliders[first..]) {
                 let (matter, i) = (collider.at.0, collider.at.1 as usize);
                 let nodes = share(matter);
@@ -317,11 +318,16 @@ impl Collisions {
             margins: &self.margins,
         };
         self.bounds.resize(count, Bounds::EMPTY);
-        Crew::spread(crew, &mut self.bounds, CHUNK, |first, some| {
-            for (k, to) in some.iter_mut().enumerate() {
-                *to = world.bound(first + k);
+        let (near, left) = (&self.near_bodies, AtomicBool::new(false));
+        Crew::spread(crew, &mut self.bounds, BODIES, |first, some| {
+            let mut leaves = false;
+            for (k, to) in (first..).zip(some) {
+                *to = world.bound(k);
+                leaves |= near.leaves(k, to);
             }
+            left.fetch_or(leaves, Ordering::Relaxed);
         });
+        let left = left.into_inner();
         // What no impulse moves, moves others if it has a course; two of it never meet.
         let still = |c: u32| model.colliders[c as usize].at.0 != self.bodies;
         let awake = |c: u32| is_awake(model, self.bodies, &self.rest, c);
@@ -340,7 +346,7 @@ impl Collisions {
             };
             AHEAD * (margins[c] - WATCH) + trembles
         };
-        let wide = self.near_bodies.of_bounds(bounds, room, lasting);
+        let wide = self.near_bodies.of_bounds(bounds, left, room, lasting);
         let count = wide.len().div_ceil(CHUNK);
         self.used = count;
         if self.chunks.len() < count {

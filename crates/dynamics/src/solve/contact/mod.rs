@@ -12,7 +12,7 @@ mod stride;
 mod sweep;
 mod twins;
 
-use super::mover::{Level, Mover, Movers, NONE};
+use super::mover::{BODIES, Level, Mover, Movers, NONE};
 use crate::{BodyContact, Crew, MatterId};
 use glam::DVec3;
 use shock::Shock;
@@ -25,9 +25,8 @@ use trocar_math::Sets;
 const WORK: usize = 52_000;
 const LEAST: u32 = 8;
 
-/// So many contacts, and so many bodies, are handed to a thread at once. It shows in nothing but time.
+/// So many contacts are handed to a thread at once. It shows in nothing but time.
 const CHUNK: usize = 256;
-const BODIES: usize = 64;
 
 /// What contacts are solved for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -131,6 +130,8 @@ pub struct Press {
     entry_of: Vec<u32>,
     nth: Vec<u32>,
     place: Vec<Place>,
+    /// Of each mover where it is, m; none if nothing moves it.
+    posts: Vec<Option<DVec3>>,
     order: Vec<(f64, u32)>,
     /// Movers that joints act on too, with their motion without any impulse.
     shared: Vec<(u32, DVec3, DVec3)>,

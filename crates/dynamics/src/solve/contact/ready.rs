@@ -1,7 +1,7 @@
 //! Making contacts ready for the sweeps.
 
 use super::{
-    BODIES, Body, CHUNK, Entry, List, Pace, Place, Press, STILL, Slab, Spot, Step, Task,
+    Body, CHUNK, Entry, List, Pace, Place, Press, STILL, Slab, Spot, Step, Task,
     slab::{Course, MOST_SLABS, Round, push_far},
     spot::{Symmetric, numbers},
     stride::Trail,
@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     BodyContact, Cast, Crew, MatterId,
-    solve::mover::{Level, Mover, Movers, NONE},
+    solve::mover::{BODIES, Level, Mover, Movers, NONE},
 };
 use glam::{DMat3, DVec3};
 
@@ -99,8 +99,14 @@ impl Press {
         if self.entries.is_empty() {
             return;
         }
-        Crew::spread(crew, movers.all_from(self.others), BODIES, |_, some| {
-            some.iter_mut().for_each(|mover| mover.read(cast, level));
+        movers.read_from(self.others, cast, level, crew);
+        let seen = &*movers;
+        self.posts.resize(seen.len(), None);
+        Crew::spread(crew, &mut self.posts, BODIES, |first, some| {
+            for (m, post) in (first as u32..).zip(some) {
+                let mover = &seen[m];
+                *post = (mover.freedom > 0).then_some(mover.position);
+            }
         });
         self.cut(movers, level);
         self.seat();
@@ -156,17 +162,17 @@ impl Press {
         {
             self.load[m as usize] += count;
             let place = &mut self.place[m as usize];
-            if *place == STILL && movers[m].freedom > 0 {
+            if let (STILL, Some(post)) = (*place, self.posts[m as usize]) {
                 place.slab = 0;
-                low = low.min(movers[m].position);
-                high = high.max(movers[m].position);
+                low = low.min(post);
+                high = high.max(post);
                 self.order.push((0.0, m));
             }
         }
         let spread = high - low;
         let axis = (0..3).fold(0, |best, k| if spread[k] > spread[best] { k } else { best });
         for (x, m) in &mut self.order {
-            *x = movers[*m].position[axis];
+            *x = self.posts[*m as usize].map_or(0.0, |post| post[axis]);
         }
         self.order
             .sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
@@ -207,7 +213,7 @@ impl Press {
     /// Finds out which bodies joints act on, directly or through others that they touch.
     fn join(&mut self, movers: &Movers) {
         self.joined.clear();
-        let moved = |m: u32| movers[m].freedom > 0;
+        let moved = |m: u32| self.posts[m as usize].is_some();
         let ours = |m: &u32| (*m as usize) < self.others && moved(*m);
         if !self.entries.iter().flat_map(|e| e.movers).any(|m| ours(&m)) {
             return;
