@@ -118,7 +118,49 @@ export async function lab(world, check) {
     await page.getByRole("button", { name: "Leave" }).click();
     await page.waitForURL("**/lab");
   });
+
+  await check("the mouse drags a body, held by its joint and pushing others", async () => {
+    await page.getByRole("button", { name: "Run Newton's cradle", exact: true }).click();
+    await page.waitForURL("**/lab/*");
+    await until(page, () => (window.trocar?.frames ?? 0) > 5 && window.trocar.lastFrame.time > 0.1);
+    await page.getByRole("radio", { name: "0.25" }).check();
+    await page.getByRole("radio", { name: "Pulls" }).check();
+    // The middle one hardly moves by itself, and has others beside it.
+    const place = (name = "ball 3") =>
+      page.evaluate((name) => {
+        const { scene, lastFrame } = window.trocar;
+        return [...lastFrame.bodies[scene.bodies.findIndex((b) => b.name === name)].slice(0, 3)];
+      }, name);
+    const from = await place();
+    const [x, y] = await page.evaluate((at) => window.trocar.pixelsOf(at), from);
+    await page.mouse.move(x, y);
+    await page.mouse.down();
+    await page.getByText(/Pulling on .*ball 3/).waitFor();
+    await page.mouse.move(x + 90, y - 60, { steps: 10 });
+    const moved = async () => Math.hypot(...(await place()).map((v, k) => v - from[k]));
+    for (let i = 0; i < 60 && (await moved()) < 0.03; i += 1) {
+      await until(
+        page,
+        (least) => window.trocar.frames > least + 2,
+        await page.evaluate(() => window.trocar.frames),
+      );
+    }
+    const [way, now, next] = [await moved(), await place(), await place("ball 4")];
+    await keepPicture(page, "lab-drag");
+    await page.mouse.up();
+    must(way > 0.03, `the ball was dragged by ${(1000 * way).toFixed(1)} mm only`);
+    const rod = (at) => Math.hypot(...at.map((v, k) => v - PIVOT[k]));
+    const stretched = Math.abs(rod(now) - rod(from));
+    must(stretched < 1e-4, `its rod is ${(1000 * stretched).toFixed(2)} mm longer or shorter`);
+    must(next[0] > from[0] + 0.1, "it went through the one beside it");
+    await page.getByRole("button", { name: "Leave" }).click();
+    await page.waitForURL("**/lab");
+    return `${(1000 * way).toFixed(0)} mm`;
+  });
 }
+
+/** Where the middle ball of the cradle is hung, m. */
+const PIVOT = [0, 0.7, 0];
 
 /** Tries the visible points of the tissues until the mouse has hold of one, and pulls. Returns how far it came, m. */
 async function pull(page) {
