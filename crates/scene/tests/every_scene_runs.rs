@@ -45,12 +45,10 @@ fn every_scene_loads_and_runs() {
             "{shown} says what it shows"
         );
         let mut input = simulation.idle_input();
-        // Tissues that lie on each other take a hundred times as long as others, and forceps that are thrust wildly through the capsule take
-        // long, too; the long run has the patience.
+        // Tissues that lie on each other take a hundred times as long as others; the long run has the patience.
         let patient = std::env::var_os("TROCAR_LONG").is_some();
         let steps = match path.file_stem().and_then(|s| s.to_str()) {
             Some("folding") if !patient => 120,
-            Some("capsulorhexis-forceps") if !patient => 60,
             _ => 500,
         };
         for k in 0..steps {
