@@ -46,8 +46,7 @@ pub fn test(options: &Options) -> Result<()> {
     steps.command("documentation", documentation)?;
     dependencies(&mut steps)?;
 
-    steps.command("the program", cargo(["build", "--package", "trocar"]))?;
-    // It starts the program itself, with records of its own.
+    // The tests have built the program, with the page in it. It is started with records of its own.
     let mut operate = Command::new(&node);
     operate
         .current_dir(web::folder())

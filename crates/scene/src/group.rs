@@ -330,7 +330,7 @@ impl Group {
     /// Where ties, joints and elements of the scene end, always in the same order; but for joints between bodies, which never tear off.
     pub fn feet(&self) -> impl Iterator<Item = Anchor> + '_ {
         let ties = self.ties[..self.scene_ties].iter();
-        let joints = self.joints.iter().filter(|j| !j.can_catch());
+        let joints = self.joints.iter().filter(|j| !j.is_framed());
         let joints = joints.flat_map(Joint::anchors);
         let globals = self.globals.iter().flat_map(|g| g.ends);
         let pulled = globals.filter_map(|end| match end {
@@ -347,7 +347,7 @@ impl Group {
             show(&mut tie.a);
             show(&mut tie.b);
         }
-        for joint in self.joints.iter_mut().filter(|j| !j.can_catch()) {
+        for joint in self.joints.iter_mut().filter(|j| !j.is_framed()) {
             for base in &mut joint.bases {
                 show(&mut base.a);
                 show(&mut base.b);

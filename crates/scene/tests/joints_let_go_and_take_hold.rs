@@ -212,6 +212,57 @@ fn snapshots_threads_and_commands_agree() {
     }
 }
 
+/// Let go without gravity it drifts on, however slowly: nothing bears it.
+#[test]
+fn what_is_let_go_does_not_sleep_in_mid_air() {
+    let text = hung(true).replace("reach", "gravity = [0, 0, 0]\nreach");
+    let mut rig = Rig::new(&text);
+    set(&mut rig, "clamp", false);
+    let (matter, node) = rig.at("box");
+    rig.simulation
+        .tamper(matter, |nodes| nodes.velocity[node] = DVec3::X * 5e-4);
+    rig.run(2.0);
+    assert!(
+        (rig.position("box").x - 1e-3).abs() < 1e-5,
+        "{}",
+        rig.position("box")
+    );
+}
+
+#[test]
+fn ropes_that_hold_let_their_sides_touch() {
+    // A rope that can be opened parts nobody, like any other rope: the one falls on the other and stays there.
+    let mut text = world("step = 0.002\nreach = 100");
+    let says = "motion = \"static\"\nhalf_extents = [0.2, 0.05, 0.2]";
+    body(&mut text, "floor", DVec3::ZERO, says);
+    body(&mut text, "box", DVec3::Y * 0.2, BOX);
+    joint(
+        &mut text,
+        "name = \"rope\"\nkind = \"free\"\na = { body = \"floor\" }\nb = { body = \"box\" }\nrange = [0, 0.5]\nheld = true",
+    );
+    let mut rig = Rig::new(&text);
+    rig.run(1.0);
+    assert!(
+        (rig.position("box").y - 0.1).abs() < 1e-3,
+        "{}",
+        rig.position("box")
+    );
+}
+
+#[test]
+fn what_could_only_be_closed_with_a_blow_is_refused() {
+    let hinge = flyers("hinge", "range = [0.2, 0.5]");
+    let ring = flyers("curve", "curve = { circle = 0.1 }");
+    for (text, wanted) in [(hinge, "does not contain 0"), (ring, "none on a curve")] {
+        let scene = Scene::from_text("flyers.toml", &text).unwrap();
+        let Err(error) = Simulation::new(&scene, 1) else {
+            panic!("it was built: {text}");
+        };
+        let error = error.to_string();
+        assert!(error.contains(wanted), "{error}");
+    }
+}
+
 #[test]
 fn what_has_no_frame_can_not_be_let_go() {
     let text = r#"trocar = 1

@@ -9,14 +9,20 @@ use trocar_math::Pose;
 const FLAT: f64 = 1e-3;
 
 impl Joint {
-    /// True if it can be closed on what it joins wherever that is: both ends of all its parts are on bodies or on the world.
-    pub fn can_catch(&self) -> bool {
+    /// True if both ends of all its parts are on bodies or on the world.
+    pub fn is_framed(&self) -> bool {
         let framed = |anchor: Anchor| matches!(anchor.at, Local::Frame(..));
         self.anchors().flatten().all(framed)
     }
 
-    /// Takes hold of its sides as they stand: `pose` is that of b's node in the frame of a's. What it leaves free is as it was
-    /// `written`, and counts from here; curves and surfaces stay where they are.
+    /// True if it can take hold of its sides wherever they are: both have frames, and no curve or surface says where they have to be.
+    pub fn can_catch(&self) -> bool {
+        let guided = |base: &Base| matches!(base.kind, Kind::Curve(..) | Kind::Sheet(..));
+        self.is_framed() && !self.bases.iter().any(guided)
+    }
+
+    /// Takes hold of its sides as they stand, if it [can](Self::can_catch): `pose` is that of b's node in the frame of a's. What it leaves
+    /// free is as it was `written`, and counts from here.
     pub fn catch(&mut self, written: &Self, pose: &Pose) {
         self.bases.clone_from(&written.bases);
         self.bases.iter_mut().for_each(|base| caught(base, pose));
@@ -62,10 +68,8 @@ fn caught(base: &mut Base, pose: &Pose) {
         Kind::Orientation(turn) => *turn = pose.rotation,
         Kind::Axis(a, b) => *b = back * *a,
         Kind::Angle(a, b, angle) => {
-            let now = a.angle_between(pose.rotation * *b);
-            if (FLAT..std::f64::consts::PI - FLAT).contains(&now) {
-                *angle = now;
-            }
+            let now = trocar_math::angle(*a, pose.rotation * *b);
+            *angle = now.clamp(FLAT, std::f64::consts::PI - FLAT);
         }
         Kind::Curve(..) | Kind::Sheet(..) | Kind::Velocity | Kind::Spin => {}
     }

@@ -541,6 +541,7 @@ impl Movers {
             of.resize(cast.nodes[slot].len().max(node as usize + 1), NONE);
             // Contacts bring any of them; none may allocate in the middle of an operation.
             self.list.reserve(of.len().min(MOST_RESERVED));
+            self.ids.reserve(of.len().min(MOST_RESERVED));
         }
         if of[node as usize] == NONE {
             of[node as usize] = self.ids.len() as u32;

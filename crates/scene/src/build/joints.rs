@@ -33,8 +33,17 @@ impl Model {
                 if !joint.can_catch() {
                     return Err(check.error(
                         &["held".into()],
-                        "only a joint between bodies, or a body and the world, can be opened and closed",
+                        "only a joint between bodies, or a body and the world, can be opened and closed, and none on a curve or a surface",
                         "Leave `held` out.",
+                    ));
+                }
+                if let (Some([least, greatest]), true) = (item.range, item.kind != JointKind::Free)
+                    && !(least <= 0.0 && 0.0 <= greatest)
+                {
+                    return Err(check.error(
+                        &["range".into()],
+                        "the range of a joint that can be opened and closed does not contain 0",
+                        "It counts from where the joint takes hold: let 0 lie within it.",
                     ));
                 }
                 joint.open = !held;
@@ -82,8 +91,9 @@ impl Model {
 
     /// Those of a joint's sides, the lower one first.
     fn colliders_of(&self, joint: &Joint) -> Option<(u32, u32)> {
-        let [a, b] = joint.anchors().next()?.map(|anchor| self.collider(anchor));
-        Some((a?.min(b?), a?.max(b?)))
+        let base = joint.bases.first()?;
+        let [a, b] = [self.collider(base.a)?, self.collider(base.b)?];
+        Some((a.min(b), a.max(b)))
     }
 
     /// What a joint joins does not collide: neither two bodies, nor a body and a tissue.

@@ -108,7 +108,7 @@ impl Islands {
             let stirs = !all_known || joint.controls.iter().any(|c| c.drive.is_some());
             // A rope that is slack bears nothing, nor does what only keeps from turning; along a rail it may roll on.
             let bears = joint.bases.iter().any(|b| b.kind == Kind::Point);
-            let hangs = bears && anchors().any(|a| body(&a).is_none());
+            let hangs = bears && !joint.open && anchors().any(|a| body(&a).is_none());
             let mut last = None;
             for n in anchors().filter_map(|a| body(&a)) {
                 busy[n as usize] |= stirs;
@@ -240,6 +240,11 @@ impl Collisions {
         self.rest[node] = how;
     }
 
+    /// Finds out anew who hangs on what; after joints were opened or closed.
+    pub fn rejoin(&mut self, model: &Model) {
+        self.islands = Islands::new(model, self.bodies, self.rest.len());
+    }
+
     /// Wakes all bodies.
     pub fn wake_all(&mut self) {
         self.turned |= self.rest.iter().any(|rest| rest.asleep);
@@ -251,18 +256,18 @@ impl Collisions {
         self.wake(node);
         let bodies = self.bodies;
         let it = (bodies, node as u32);
-        let mut touched = std::mem::take(&mut self.touched);
-        touched.clear();
-        touched.extend(self.touching());
-        for (pair, _) in &touched {
-            let sides = pair.map(|c| model.colliders[c as usize].at);
-            if sides.contains(&it) {
-                for (_, other) in sides.iter().filter(|side| side.0 == bodies) {
-                    self.wake(*other as usize);
+        // What was found in this substep, whether anybody has kept it yet or not.
+        for chunk in 0..self.used.min(self.ends.len()) {
+            for k in 0..self.chunks[chunk].keys.len() {
+                let sides = self.chunks[chunk].keys[k].0;
+                let sides = sides.map(|c| model.colliders[c as usize].at);
+                if sides.contains(&it) {
+                    for (_, other) in sides.iter().filter(|side| side.0 == bodies) {
+                        self.wake(*other as usize);
+                    }
                 }
             }
         }
-        self.touched = touched;
     }
     /// Wakes what sleeps where something that stirs touches it or may reach it in this substep of `h` seconds, and, if that is under
     /// way, all that leans on it: for as long as it sleeps it is as fixed as the world, and a blow to it would make momentum

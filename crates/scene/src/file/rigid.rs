@@ -389,7 +389,7 @@ pub struct JointSpec {
     #[serde(default)]
     pub strength: Option<f64>,
     /// True or false if it can be opened and closed while the scene runs, and whether it holds at the start; then it is between bodies, or a
-    /// body and the world. Closed again, it takes hold of both as they stand. Default: it holds, always.
+    /// body and the world, on no curve or surface, and 0 lies in its `range`. Closed again, it takes hold of both as they stand. Default: it holds, always.
     #[serde(default)]
     pub held: Option<bool>,
     /// True if the two sides may also touch while it holds. Default: false.

@@ -320,6 +320,9 @@ impl Simulation {
             if held {
                 group.take_hold(k, model, state);
             }
+            if let Some(collisions) = &mut group.collisions {
+                collisions.rejoin(model);
+            }
             group.replan();
         }
     }
