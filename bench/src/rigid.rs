@@ -6,6 +6,7 @@ mod chain;
 mod claims;
 mod direct;
 mod engine;
+mod finder;
 mod funnel;
 mod ours;
 mod penalty;

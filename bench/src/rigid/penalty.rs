@@ -2,12 +2,12 @@
 
 use super::{
     engine::Engine,
+    finder::Finder,
     plan::{GRAVITY, Moment, Plan},
 };
 use anyhow::Result;
 use glam::{DMat3, DVec3};
-use trocar_collide::rigid::{Broad, Contacts, Detector, Pair, Regions, Scratch, Shape, World};
-use trocar_math::{Bounds, Pose, rotation};
+use trocar_math::rotation;
 
 /// Of each point of contact, N/m and N·s/m.
 const STIFFNESS: f64 = 1e5;
@@ -21,65 +21,31 @@ pub struct Penalty {
     plan: Plan,
     substeps: u32,
     moments: Vec<Moment>,
-    shapes: Vec<Shape>,
-    margins: Vec<f64>,
-    poses: Vec<Pose>,
-    bounds: Vec<Bounds>,
-    broad: Broad,
-    pairs: Vec<Pair>,
-    scratch: Scratch,
-    contacts: Contacts,
+    finder: Finder,
     /// Force and moment on each, N and N·m.
     forces: Vec<[DVec3; 2]>,
 }
 
 impl Penalty {
     pub fn new(plan: &Plan, substeps: u32) -> Result<Self> {
-        let shapes = plan.things.iter().map(|t| t.solid.shape());
         Ok(Self {
             substeps,
             moments: plan.start(),
-            shapes: shapes.collect::<Result<_, _>>()?,
-            margins: vec![0.0; plan.things.len()],
-            poses: Vec::new(),
-            bounds: Vec::new(),
-            broad: Broad::default(),
-            pairs: Vec::new(),
-            scratch: Scratch::default(),
-            contacts: Contacts::default(),
+            finder: Finder::new(plan)?,
             forces: vec![[DVec3::ZERO; 2]; plan.things.len()],
             plan: plan.clone(),
         })
     }
 
-    fn detect(&mut self) {
-        self.poses.clear();
-        self.poses.extend(self.moments.iter().map(|m| m.pose));
-        let world = World {
-            shapes: &self.shapes,
-            poses: &self.poses,
-            margins: &self.margins,
-        };
-        world.bounds(&mut self.bounds);
-        let things = &self.plan.things;
-        let moves = |c: u32| things[c as usize].mass.is_some();
-        let keep = |a: u32, b: u32| moves(a) || moves(b);
-        self.broad.update(&self.bounds, keep, &mut self.pairs);
-        self.contacts.clear();
-        Regions.narrow(&world, &self.pairs, &mut self.scratch, &mut self.contacts);
-    }
-
     fn push(&mut self) {
         self.forces.fill([DVec3::ZERO; 2]);
-        for (manifold, points) in self.contacts.iter() {
+        let poses = &self.finder.poses;
+        for (manifold, points) in self.finder.contacts.iter() {
             let pair = [manifold.pair.a as usize, manifold.pair.b as usize];
             for point in points.iter().filter(|p| p.gap < 0.0) {
-                let ends = [
-                    self.poses[pair[0]].point(point.a),
-                    self.poses[pair[1]].point(point.b),
-                ];
+                let ends = [poses[pair[0]].point(point.a), poses[pair[1]].point(point.b)];
                 let middle = 0.5 * (ends[0] + ends[1]);
-                let arms = pair.map(|c| middle - self.poses[c].position);
+                let arms = pair.map(|c| middle - poses[c].position);
                 let velocity = |k: usize| {
                     let m = &self.moments[pair[k]];
                     m.velocity + m.spin.cross(arms[k])
@@ -121,7 +87,7 @@ impl Engine for Penalty {
     fn step(&mut self) {
         let h = self.plan.step / f64::from(self.substeps);
         for _ in 0..self.substeps {
-            self.detect();
+            self.finder.find(&self.moments);
             self.push();
             self.go(h);
         }
@@ -132,6 +98,6 @@ impl Engine for Penalty {
     }
 
     fn contacts(&self) -> usize {
-        self.contacts.points.len()
+        self.finder.contacts.points.len()
     }
 }

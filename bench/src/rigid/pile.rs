@@ -2,6 +2,7 @@
 
 use super::{
     engine::{Engine, Trouble},
+    finder::Finder,
     ours::{Ours, Setting},
     penalty::Penalty,
     plan::{Moment, Plan},
@@ -10,10 +11,7 @@ use super::{
 use crate::measure::{Summary, progress};
 use anyhow::Result;
 use std::time::{Duration, Instant};
-use trocar_collide::rigid::{
-    Broad, Contacts, Deepest, Detector, Pair, Regions, Scratch, Shape, World,
-};
-use trocar_math::{Bounds, Pose};
+use trocar_collide::rigid::Deepest;
 
 /// Steps between two looks at how deep things overlap.
 const LOOK: usize = 20;
@@ -84,7 +82,7 @@ pub struct Pile {
     /// True if it stopped being finite.
     pub burst: bool,
     spent: Duration,
-    depth: Depth,
+    finder: Finder,
     pub moments: Vec<Moment>,
 }
 
@@ -100,7 +98,7 @@ impl Pile {
             rests_since: None,
             burst: false,
             spent: Duration::ZERO,
-            depth: Depth::new(plan)?,
+            finder: Finder::new(plan)?,
             moments: plan.start(),
         })
     }
@@ -125,7 +123,8 @@ impl Pile {
                 true => self.rests_since.or(Some(self.times.len())),
                 false => None,
             };
-            let (deepest, mean) = self.depth.measure(&self.moments);
+            self.finder.find(&self.moments);
+            let (deepest, mean) = depths(&self.finder);
             self.deepest.push(deepest);
             self.mean.push(mean);
         }
@@ -199,62 +198,14 @@ pub fn race(label: &str, piles: &mut [Pile], steps: usize, patience: Duration) {
     bar.finish_and_clear();
 }
 
-/// Measures overlaps from poses alone, for every engine with the same detector.
-struct Depth {
-    shapes: Vec<Shape>,
-    fixed: Vec<bool>,
-    margins: Vec<f64>,
-    poses: Vec<Pose>,
-    bounds: Vec<Bounds>,
-    broad: Broad,
-    pairs: Vec<Pair>,
-    scratch: Scratch,
-    contacts: Contacts,
-}
-
-impl Depth {
-    fn new(plan: &Plan) -> Result<Self> {
-        let shapes = plan.things.iter().map(|t| t.solid.shape());
-        Ok(Self {
-            shapes: shapes.collect::<Result<_, _>>()?,
-            fixed: plan.things.iter().map(|t| t.mass.is_none()).collect(),
-            margins: vec![0.0; plan.things.len()],
-            poses: Vec::new(),
-            bounds: Vec::new(),
-            broad: Broad::default(),
-            pairs: Vec::new(),
-            scratch: Scratch::default(),
-            contacts: Contacts::default(),
-        })
+/// The deepest overlap and the mean of all points that overlap, m.
+fn depths(finder: &Finder) -> (f64, f64) {
+    let gaps = finder.contacts.points.iter().map(|p| -p.gap);
+    let (mut deepest, mut sum, mut count) = (0.0_f64, 0.0, 0);
+    for depth in gaps.filter(|d| *d > 0.0) {
+        deepest = deepest.max(depth);
+        sum += depth;
+        count += 1;
     }
-
-    /// The deepest overlap and the mean of all points that overlap, m.
-    fn measure(&mut self, moments: &[Moment]) -> (f64, f64) {
-        self.poses.clear();
-        self.poses.extend(moments.iter().map(|m| m.pose));
-        let world = World {
-            shapes: &self.shapes,
-            poses: &self.poses,
-            margins: &self.margins,
-        };
-        world.bounds(&mut self.bounds);
-        let fixed = &self.fixed;
-        let keep = |a: u32, b: u32| !(fixed[a as usize] && fixed[b as usize]);
-        self.broad.update(&self.bounds, keep, &mut self.pairs);
-        self.contacts.clear();
-        Regions.narrow(&world, &self.pairs, &mut self.scratch, &mut self.contacts);
-        let depths = self
-            .contacts
-            .points
-            .iter()
-            .map(|p| -p.gap)
-            .filter(|d| *d > 0.0);
-        let (mut deepest, mut sum, mut count) = (0.0_f64, 0.0, 0);
-        for depth in depths {
-            deepest = deepest.max(depth);
-            sum += depth;
-            count += 1;
-        }
-        (deepest, sum / f64::from(count.max(1)))
-    }
+    (deepest, sum / f64::from(count.max(1)))
 }
