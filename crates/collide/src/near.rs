@@ -177,34 +177,34 @@ mod tests {
     }
 
     proptest! {
-    #[test]
-            fn no_pair_is_missing_even_if_things_are_faster_than_they_said(
-                places in prop::collection::vec((prop::array::uniform3(-0.2_f64..0.2), 0.001_f64..0.05), 2..25),
-                speed in 0.0_f64..0.2,
-                hurry in 0.5_f64..3.0,
-                seed: u64,
-            ) {
-                let mut state = seed | 1;
-                let mut next = || {
-                    state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-                    (state >> 33) as f64 / (1_u64 << 30) as f64 - 1.0
-                };
-                let mut places: Vec<(DVec3, f64)> = places.into_iter().map(|(p, s)| (DVec3::from(p), s)).collect();
-                let ways: Vec<DVec3> = places.iter().map(|_| DVec3::new(next(), next(), next()).normalize_or_zero()).collect();
-                let mut near = Near::default();
-                for _ in 0..30 {
-                    let things: Vec<Thing> = places.iter().map(|(p, s)| thing(*p, *s, speed)).collect();
-                    let found = near.update(&things, 0.05, |_, _| true);
-                    prop_assert!(found.is_sorted());
-                    for pair in brute(&things) {
-                        prop_assert!(found.contains(&pair), "{:?}", pair);
-                    }
-                    for (place, way) in places.iter_mut().zip(&ways) {
-                        place.0 += *way * speed * hurry * 0.01;
-                    }
+        #[test]
+        fn no_pair_is_missing_even_if_things_are_faster_than_they_said(
+            places in prop::collection::vec((prop::array::uniform3(-0.2_f64..0.2), 0.001_f64..0.05), 2..25),
+            speed in 0.0_f64..0.2,
+            hurry in 0.5_f64..3.0,
+            seed: u64,
+        ) {
+            let mut state = seed | 1;
+            let mut next = || {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                (state >> 33) as f64 / (1_u64 << 30) as f64 - 1.0
+            };
+            let mut places: Vec<(DVec3, f64)> = places.into_iter().map(|(p, s)| (DVec3::from(p), s)).collect();
+            let ways: Vec<DVec3> = places.iter().map(|_| DVec3::new(next(), next(), next()).normalize_or_zero()).collect();
+            let mut near = Near::default();
+            for _ in 0..30 {
+                let things: Vec<Thing> = places.iter().map(|(p, s)| thing(*p, *s, speed)).collect();
+                let found = near.update(&things, 0.05, |_, _| true);
+                prop_assert!(found.is_sorted());
+                for pair in brute(&things) {
+                    prop_assert!(found.contains(&pair), "{:?}", pair);
+                }
+                for (place, way) in places.iter_mut().zip(&ways) {
+                    place.0 += *way * speed * hurry * 0.01;
                 }
             }
         }
+    }
 
     /// Boxes that wander and jump, some of them lost for a while: the pairs are always those that a broad phase finds that looks every time.
     #[test]
