@@ -19,6 +19,9 @@ const SLOPE: f64 = 50.0 * std::f64::consts::PI / 180.0;
 /// Coefficient of friction with which all boxes get through, and one with which they may wedge and form an arch.
 const FRICTION: [f64; 2] = [0.3, 0.5];
 
+/// All is at rest if it has been for so long, s.
+const HELD: f64 = 0.5;
+
 /// What we want of a second core.
 const SPEEDUP: f64 = 1.5;
 
@@ -27,6 +30,7 @@ pub fn funnel(effort: Effort) -> Result<Vec<Row>> {
     let mut rows = Vec::new();
     let patience = Duration::from_secs(effort.repeats(240, 45) as u64);
     let race_of_three = [Who::Ours(1), Who::Ours(2), Who::Rapier];
+    let with_carried = [Who::Ours(1), Who::Ours(2), Who::Carried, Who::Rapier];
     let with_others = [
         Who::Ours(1),
         Who::Ours(2),
@@ -61,7 +65,7 @@ pub fn funnel(effort: Effort) -> Result<Vec<Row>> {
             true,
             FRICTION[0],
             20.0,
-            &race_of_three[..],
+            &with_carried[..],
         ),
     ] {
         let plan = plan(sleep, friction);
@@ -77,6 +81,10 @@ pub fn funnel(effort: Effort) -> Result<Vec<Row>> {
             let metric = format!("{name}: at rest after, 0 if not");
             let rest = pile.rests_since.unwrap_or(0) as f64 * plan.step;
             rows.push(Row::single(case, &metric, rest, "s"));
+            if let Some(spent) = pile.time_to_rest((HELD / plan.step) as usize) {
+                let metric = format!("{name}: time spent until at rest");
+                rows.push(Row::single(case, &metric, spent, "s"));
+            }
             for (what, count) in [
                 ("boxes through", count(pile, |p| p.y < OUTLET[1])),
                 ("boxes lost", count(pile, is_lost)),

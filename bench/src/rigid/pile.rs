@@ -20,7 +20,7 @@ const LOOK: usize = 20;
 const CARRIED: u32 = 10;
 
 /// What is slower than this, m/s and rad/s, is at rest.
-const AT_REST: [f64; 2] = [5e-3, 5e-2];
+const AT_REST: [f64; 2] = [1e-2, 0.1];
 
 /// Who steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -128,6 +128,12 @@ impl Pile {
             self.deepest.push(deepest);
             self.mean.push(mean);
         }
+    }
+
+    /// Time spent until all was at rest, s; none if it is not yet, or only just is.
+    pub fn time_to_rest(&self, held: usize) -> Option<f64> {
+        let since = self.rests_since.filter(|s| s + held <= self.times.len())?;
+        Some(self.times[..since].iter().sum())
     }
 
     /// Time of a step, ms.

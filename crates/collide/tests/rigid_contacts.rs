@@ -482,6 +482,42 @@ fn compounds_touch_part_by_part_in_the_frame_of_the_whole() {
     );
 }
 
+/// Manifolds of compounds with meshes are told apart by their parts, in ascending order, and keep their own points.
+#[test]
+fn no_two_pieces_of_a_compound_are_taken_for_one() {
+    let sheet = |x: f64| {
+        let corner = |i: u32| DVec3::new(f64::from(i % 2) - 0.5, 0.0, f64::from(i / 2) - 0.5);
+        let form = Form::Mesh {
+            vertices: (0..4).map(corner).collect(),
+            triangles: vec![[0, 2, 1], [1, 2, 3]],
+        };
+        (at(x, 0.0, 0.0), form)
+    };
+    let ground = shape(Form::Compound(vec![sheet(-0.5), sheet(0.5)]));
+    let foot = |x: f64, z: f64| {
+        let half = DVec3::splat(0.1);
+        (at(x, 0.0, z), Form::Box { half })
+    };
+    // Each foot stands on a triangle of its own, one on both of a sheet; the last ones on the sheet of the first.
+    let table = shape(Form::Compound(vec![
+        foot(-0.8, -0.3),
+        foot(0.8, 0.3),
+        foot(0.5, 0.0),
+        foot(-0.2, 0.3),
+    ]));
+    let pose = at(0.0, 0.099, 0.0);
+    let found = contacts((&ground, Pose::IDENTITY), (&table, pose), MARGIN);
+    let parts: Vec<_> = found.manifolds.iter().map(|m| m.part).collect();
+    assert_eq!(parts, [(0, 0), (1, 3), (2, 2), (3, 1), (3, 2)]);
+    for (manifold, points) in found.iter() {
+        let middle = [-0.8, 0.8, 0.5, -0.2][manifold.part.1 as usize];
+        for point in points {
+            assert!((point.b.x - middle).abs() < 0.1 + 1e-9, "{manifold:?}");
+            assert!((point.gap + 0.001).abs() < 1e-9, "{point:?}");
+        }
+    }
+}
+
 #[test]
 fn the_deepest_detector_gives_one_point_a_pair() {
     let (table, block) = (cube(1.0), cube(0.2));

@@ -25,7 +25,7 @@ pub use cast::Cast;
 pub use constraint::{BodyContact, Contact, Pull, Tie, TieKind};
 pub use crew::Crew;
 pub use integrator::Integrator;
-pub use joint::Joint;
+pub use joint::{Joint, JointForce};
 pub use kinematic::Kinematic;
 pub use masses::{Lock, MassNode, Masses};
 pub use matter::{Field, Matter};

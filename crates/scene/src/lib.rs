@@ -39,6 +39,6 @@ pub use pick::Pick;
 pub use player::Player;
 pub use recording::Attachment;
 pub use report::{Stage, StepReport, Timings};
-pub use simulation::{Input, JointForce, Simulation};
+pub use simulation::{Input, Simulation};
 pub use snapshot::SnapshotError;
-pub use trocar_dynamics::Pull;
+pub use trocar_dynamics::{JointForce, Pull};

@@ -15,7 +15,7 @@ use crate::{
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
 use trocar_collide::{torn::Torn, tree::TreeError};
-use trocar_dynamics::{Anchor, Budget, Crew, Joint, Local, Matter, MatterId, Nodes, Pull, State};
+use trocar_dynamics::{Anchor, Crew, JointForce, Local, Matter, MatterId, Nodes, Pull, State};
 use trocar_math::Pose;
 use trocar_soft::{Global, Net, NodeFlags, global::Sight};
 use trocar_tools::{
@@ -52,44 +52,6 @@ pub struct Input {
     pub pulls: Vec<Pull>,
     /// Parameters to change before the step.
     pub changes: Vec<Change>,
-}
-
-/// What a joint bears.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct JointForce {
-    /// Greatest force by which one of its base joints holds, N.
-    pub held: f64,
-    /// Greatest moment by which one of its base joints holds, N·m.
-    pub turned: f64,
-    /// What drives it: N along a line, N·m about an axis.
-    pub driven: f64,
-    /// What its stop holds, likewise.
-    pub stopped: f64,
-}
-
-impl JointForce {
-    fn of(joint: &Joint) -> Self {
-        let memory = &joint.memory;
-        let mut force = Self::default();
-        if memory.h <= 0.0 {
-            return force;
-        }
-        let mut rows = memory.impulses.iter();
-        for base in &joint.bases {
-            let square: f64 = rows.by_ref().take(base.kind.rows()).map(|x| x * x).sum();
-            let most = if base.kind.is_rotational() {
-                &mut force.turned
-            } else {
-                &mut force.held
-            };
-            *most = most.max(square.sqrt() / memory.h);
-        }
-        for _ in &joint.controls {
-            force.stopped += rows.next().unwrap_or(&0.0) / memory.h;
-            force.driven += rows.next().unwrap_or(&0.0) / memory.h;
-        }
-        force
-    }
 }
 
 /// A running scene.
@@ -262,16 +224,7 @@ impl Simulation {
             pushes: &self.pushes,
             dt,
             time: self.state.time,
-            budget: Budget {
-                iterations: input.iterations.clamp(1, MAX_ITERATIONS),
-                sweeps: self.model.rules.sweeps,
-                shock: self.model.rules.shock,
-                position: self.model.rules.tolerance,
-                velocity: self.model.rules.velocity_tolerance,
-                correct: self.model.rules.correct_velocities,
-                method: self.model.rules.method,
-                ..Budget::default()
-            },
+            budget: self.model.rules.budget(input.iterations),
             crew: (crowded && self.crew.threads() > 1).then_some(&self.crew),
         };
         let step_group = |group: &mut Group| {
@@ -298,6 +251,12 @@ impl Simulation {
         }
         self.report.timings = *clock.timings();
         &self.report
+    }
+
+    /// A part (above 0, at most 1) of the sweeps that the scene allows in a step; at least one.
+    pub fn iterations(&self, part: f64) -> u32 {
+        let most = self.model.rules.iterations;
+        ((f64::from(most) * part).ceil() as u32).clamp(1, most)
     }
 
     /// The step's usual input: the scene's step, and the hands where they are.
@@ -647,7 +606,7 @@ impl Simulation {
     pub fn joint_force(&self, joint: usize) -> Option<JointForce> {
         self.groups.iter().find_map(|group| {
             let place = group.joint_index.binary_search(&joint).ok()?;
-            Some(JointForce::of(&group.joints[place]))
+            Some(group.joints[place].force())
         })
     }
 

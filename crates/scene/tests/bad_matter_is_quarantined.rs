@@ -2,7 +2,12 @@
 
 mod common;
 
-use common::{busy, gallbladder, is_sound, simulation, theatre};
+use common::{
+    busy, gallbladder, is_sound,
+    rigid::{Rig, body, world},
+    simulation, theatre,
+};
+use glam::DVec3;
 use trocar_dynamics::MatterId;
 use trocar_scene::{Simulation, event::Happening};
 
@@ -157,4 +162,29 @@ fn bodies_and_particles_go_bad_and_come_back() {
         assert!(is_sound(&simulation, 1.0), "step {k}");
     }
     assert!(simulation.report().aim.converged, "its ties hold again");
+}
+
+/// What sleeps on a body that goes bad, and is put back where it started, wakes and falls.
+#[test]
+fn what_slept_on_a_bad_body_wakes() {
+    let mut text = world("step = 0.005");
+    let floor = "motion = \"static\"\nform = { half_space = [0, 1, 0] }";
+    body(&mut text, "floor", DVec3::ZERO, floor);
+    let says = "mass = 1\nhalf_extents = [0.1, 0.1, 0.1]";
+    body(&mut text, "below", DVec3::Y * 0.3, says);
+    body(&mut text, "above", DVec3::Y * 0.55, says);
+    let mut rig = Rig::new(&text);
+    rig.run(3.0);
+    let height = rig.position("above").y;
+    assert!((height - 0.3).abs() < 1e-3, "{height}");
+    assert_eq!(rig.velocity("above"), DVec3::ZERO, "it sleeps");
+    let (matter, node) = rig.at("below");
+    rig.simulation
+        .tamper(matter, |n| n.velocity[node].x = f64::NAN);
+    for _ in 0..400 {
+        rig.simulation.step(&rig.input);
+    }
+    let [below, above] = ["below", "above"].map(|b| rig.position(b).y);
+    assert!(above < 0.15 || below < 0.15, "{below}, {above}");
+    assert!(above.max(below) < 0.35, "{below}, {above}");
 }

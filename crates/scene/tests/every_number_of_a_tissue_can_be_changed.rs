@@ -169,6 +169,8 @@ fn of_a_couple_an_element_and_the_world() {
             ("order", "of joints and contacts"),
             ("iterations", "of joints and contacts"),
             ("sweeps", "of joints and contacts"),
+            ("contact_tolerance", "of joints and contacts"),
+            ("contact_velocity_tolerance", "of joints and contacts"),
             ("shock", "of joints and contacts"),
             ("turning", "of bodies"),
             ("sleep", "of bodies"),

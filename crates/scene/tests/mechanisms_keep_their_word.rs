@@ -726,6 +726,48 @@ fn a_bead_runs_straight_on_beyond_the_end_of_a_spline() {
     assert!((rate - G * -along.y).abs() < 1e-6, "{rate} m/s²");
 }
 
+/// Thousands of bodies on one: as one system of impulses each would answer to each other. That is left to sweeps, whatever was wished for, before it
+/// takes all the memory there is; along the graph it is a tree.
+#[test]
+fn a_star_is_no_system() {
+    let count = if std::env::var_os("TROCAR_LONG").is_some() {
+        100_000
+    } else {
+        2000
+    };
+    for solver in ["system", "graph"] {
+        let mut text = world(&format!(
+            "reach = 10000\nstep = 0.005\niterations = 4\nsolver = \"{solver}\""
+        ));
+        let says = "mass = 0.1\nform = { ball = 0.02 }\ncollide = false";
+        body(
+            &mut text,
+            "hub",
+            DVec3::ZERO,
+            "mass = 1000\nform = { ball = 1 }\ncollide = false",
+        );
+        let mut spokes = String::new();
+        for k in 0..count {
+            let (sin, cos) = real::sin_cos(0.001 * f64::from(k));
+            let place = DVec3::new(cos, 0.0, sin);
+            body(&mut text, &format!("{k}"), place * 1.2, says);
+            let at = vector(place);
+            joint(
+                &mut spokes,
+                &format!(
+                    "kind = \"hinge\"\naxis = [0, 1, 0]\na = {{ body = \"hub\" }}\nb = {{ body = \"{k}\" }}\nat = {at}"
+                ),
+            );
+        }
+        text += &spokes;
+        let mut rig = Rig::new(&text);
+        let report = rig.simulation.step(&rig.input).clone();
+        assert!(is_sound(&rig.simulation, 1e4), "{solver}");
+        let tangled = u32::from(solver == "system");
+        assert_eq!(report.methods.tangled, tangled, "{:?}", report.methods);
+    }
+}
+
 /// 100 000 bodies on the general way: a comb of hinges, and a net of ball joints that is all loops. Both load and step, and say how they were
 /// solved.
 #[test]

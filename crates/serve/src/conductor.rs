@@ -8,7 +8,7 @@ use crate::{
     desk::{Desk, Orders},
     frame::{self, Head},
     insight,
-    pace::{Gauge, Metronome, Pace},
+    pace::{Gauge, Metronome, Pace, Thrift},
     play::Play,
 };
 use axum::body::Bytes;
@@ -37,6 +37,7 @@ pub fn start(play: Box<dyn Play>, desk: Arc<Desk>) -> io::Result<Show> {
         desk,
         began: Instant::now(),
         gauge: Gauge::default(),
+        thrift: Thrift::default(),
         running: false,
         metronome: Metronome::default(),
         frames: 0,
@@ -93,6 +94,7 @@ struct Conductor {
     began: Instant,
     pace: Pace,
     gauge: Gauge,
+    thrift: Thrift,
     running: bool,
     metronome: Metronome,
     frames: u32,
@@ -137,11 +139,12 @@ impl Conductor {
 
     fn step(&mut self) {
         let began = Instant::now();
-        if self.play.step() {
+        if self.play.step(self.thrift.part()) {
             let cost = began.elapsed().as_secs_f64();
             let simulation = self.play.simulation();
-            self.gauge
-                .step(simulation.model().step, cost, &simulation.report().timings);
+            let (step, timings) = (simulation.model().step, &simulation.report().timings);
+            self.gauge.step(step, cost, timings);
+            self.thrift.step(self.pace.room(), timings);
         }
     }
 

@@ -71,9 +71,65 @@ impl Pace {
         due
     }
 
+    /// How long a step may take, s on the clock, for simulated time to keep up with it.
+    pub fn room(&self) -> f64 {
+        self.step / self.speed
+    }
+
     /// How long until a step is due, s on the clock; 0 if one is.
     pub fn wait(&self) -> f64 {
         (self.step - self.backlog).max(0.0) / self.speed
+    }
+}
+
+/// Says how hard steps may try (B3): a machine that can't keep up with the clock makes fewer sweeps over joints and contacts, which leaves larger
+/// errors, before time runs slower. What a step was allowed is part of its input, and so of its recording.
+#[derive(Clone, Copy, Debug)]
+pub struct Thrift {
+    part: f64,
+    /// Means over recent steps of what they took of their time, and what of that was sweeps.
+    load: f64,
+    sweeps: f64,
+}
+
+impl Thrift {
+    /// Least part of the sweeps. With fewer than that, joints part visibly, and time should rather run slower.
+    const LEAST: f64 = 0.25;
+    /// Part of its time that a step may take before there are fewer sweeps, and below which there are more again.
+    const FULL: f64 = 0.9;
+    const EASY: f64 = 0.6;
+    /// Part of a step's cost that sweeps must be for it to matter how many there are.
+    const WORTH: f64 = 0.3;
+    /// Part by which a step changes the means, and by which sweeps are changed after a step.
+    const MEMORY: f64 = 0.1;
+    const CHANGE: f64 = 0.02;
+
+    /// The part of the scene's sweeps that the next step may make.
+    pub fn part(&self) -> f64 {
+        self.part
+    }
+
+    /// A step was made that should have taken no more than `room` s.
+    pub fn step(&mut self, room: f64, stages: &Timings) {
+        let cost: f64 = stages.stage.iter().sum();
+        let sweeps = stages.stage[Stage::Aim as usize] + stages.stage[Stage::Correct as usize];
+        self.load += (cost / room - self.load) * Self::MEMORY;
+        self.sweeps += (sweeps / room - self.sweeps) * Self::MEMORY;
+        if self.load > Self::FULL && self.sweeps > Self::WORTH * self.load {
+            self.part = (self.part * (1.0 - Self::CHANGE)).max(Self::LEAST);
+        } else if self.load < Self::EASY || self.sweeps < Self::WORTH * self.load {
+            self.part = (self.part * (1.0 + Self::CHANGE)).min(1.0);
+        }
+    }
+}
+
+impl Default for Thrift {
+    fn default() -> Self {
+        Self {
+            part: 1.0,
+            load: 0.0,
+            sweeps: 0.0,
+        }
     }
 }
 
@@ -205,6 +261,37 @@ mod tests {
         assert!(
             (gauge.rate() - 0.5).abs() < 0.02 && gauge.is_slow(),
             "{gauge:?}"
+        );
+    }
+
+    /// What a step costs that makes a part of its sweeps: s of other things, and s of all sweeps.
+    fn costs(others: f64, sweeps: f64, part: f64) -> Timings {
+        let mut timings = Timings::default();
+        timings.stage[Stage::Force as usize] = others;
+        timings.stage[Stage::Aim as usize] = 0.7 * sweeps * part;
+        timings.stage[Stage::Correct as usize] = 0.3 * sweeps * part;
+        timings
+    }
+
+    #[test]
+    fn a_machine_that_cannot_keep_up_makes_fewer_sweeps_and_more_again() {
+        let mut thrift = Thrift::default();
+        let mut run = |others: f64, sweeps: f64| {
+            for _ in 0..1000 {
+                thrift.step(0.002, &costs(others, sweeps, thrift.part()));
+            }
+            thrift.part()
+        };
+        assert_eq!(run(0.0005, 0.0012), 1.0, "there is time enough");
+        let part = run(0.0005, 0.0026);
+        assert!((0.3..0.55).contains(&part), "{part}");
+        assert!(0.0005 + 0.0026 * part < 0.002, "{part}");
+        assert_eq!(run(0.0005, 0.05), Thrift::LEAST, "never none");
+        assert_eq!(run(0.0005, 0.0005), 1.0, "back to all");
+        assert_eq!(
+            run(0.01, 0.001),
+            1.0,
+            "it is not the sweeps that take so long"
         );
     }
 

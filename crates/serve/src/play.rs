@@ -19,8 +19,8 @@ pub trait Play: Send {
     /// Does what was ordered. What it does not know it ignores; connections have been told already.
     fn obey(&mut self, order: Order);
 
-    /// Makes a step. False if there is none to make.
-    fn step(&mut self) -> bool;
+    /// Makes a step, with this part (above 0, at most 1) of the sweeps that the scene allows. False if there is none to make.
+    fn step(&mut self, part: f64) -> bool;
 
     /// Does what else is to be done in a turn, for a few milliseconds at most. True if there is more of it.
     fn turn(&mut self) -> bool {

@@ -97,12 +97,13 @@ impl Graph<'_> {
     }
 }
 
-/// Orders the nodes. `neighbours` are sorted and without repetition; `None` if more than `most_fill` pairs would fill in.
+/// Orders the nodes. `neighbours` are sorted and without repetition; `None` if that would take more than
+/// `most` products of blocks.
 pub(crate) fn eliminate(
     sizes: &[u8],
     neighbours: Vec<Vec<u32>>,
     after: &[bool],
-    most_fill: usize,
+    most: usize,
 ) -> Option<Elimination> {
     let count = sizes.len();
     let mut freedom = Freedom::new(sizes, after, &neighbours);
@@ -128,6 +129,7 @@ pub(crate) fn eliminate(
     let mut woken = Vec::new();
     let mut order = Vec::with_capacity(count);
     let mut later = vec![Vec::new(); count];
+    let mut products = 0;
     while let Some(Reverse((cost, node))) = queue.pop() {
         // An entry whose cost is out of date has a newer one beside it.
         if graph.gone[node as usize] || parked[node as usize] || cost != graph.cost(node) {
@@ -139,7 +141,8 @@ pub(crate) fn eliminate(
             continue;
         }
         let around = graph.eliminate(node);
-        if graph.fill > most_fill {
+        products += around.len() * around.len().saturating_sub(1) / 2;
+        if products > most {
             return None;
         }
         freedom.eliminate(node, &mut woken);

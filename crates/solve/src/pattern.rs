@@ -91,21 +91,16 @@ impl Pattern {
     /// If a size is out of range, an edge names a node that is not there or joins a node to itself, or `after` is not as
     /// long as `sizes`.
     pub fn new(sizes: &[u8], edges: &[(u32, u32)], after: &[bool]) -> Self {
-        Self::within(sizes, edges, after, usize::MAX).expect("no limit to the fill-in")
+        Self::within(sizes, edges, after, usize::MAX).expect("no limit to the products")
     }
 
-    /// As [`Pattern::new`], but `None` as soon as more than `most_fill` blocks would fill in: a body with thousands of joints
-    /// to the ground couples each of them to each other.
+    /// As [`Pattern::new`], but `None` as soon as a factorisation would take more than `most` products of blocks: a body with
+    /// thousands of joints to the ground couples each of them to each other, and a wide net couples all across it.
     ///
     /// # Panics
     ///
     /// As [`Pattern::new`].
-    pub fn within(
-        sizes: &[u8],
-        edges: &[(u32, u32)],
-        after: &[bool],
-        most_fill: usize,
-    ) -> Option<Self> {
+    pub fn within(sizes: &[u8], edges: &[(u32, u32)], after: &[bool], most: usize) -> Option<Self> {
         assert_eq!(sizes.len(), after.len(), "one flag for each node");
         assert!(
             sizes
@@ -123,7 +118,7 @@ impl Pattern {
             list.sort_unstable();
             list.dedup();
         }
-        let elimination = eliminate(sizes, neighbours, after, most_fill)?;
+        let elimination = eliminate(sizes, neighbours, after, most)?;
         Some(Self::lay_out(sizes, elimination))
     }
 

@@ -22,7 +22,7 @@ pub struct Point {
 pub struct Manifold {
     /// Who touches whom.
     pub pair: Pair,
-    /// The parts of a and b: 0 for simple shapes, the index for compounds, the triangle for meshes.
+    /// The pieces of a and b. Pieces are counted through all parts of a shape: each triangle of a mesh is one, any other part is one.
     pub part: (u32, u32),
     /// Unit, in the world, from a to b.
     pub normal: DVec3,
@@ -42,6 +42,23 @@ pub struct Contacts {
 }
 
 impl Contacts {
+    /// Sorts the manifolds from `start` on by their parts, and their points with them; `room` is memory for it.
+    pub(super) fn sort_from(&mut self, start: usize, room: &mut Vec<Point>) {
+        let some = &mut self.manifolds[start..];
+        if some.is_sorted_by_key(|m| m.part) {
+            return;
+        }
+        let first = some.iter().map(|m| m.first).min().unwrap_or(0) as usize;
+        some.sort_unstable_by_key(|m| m.part);
+        room.clear();
+        for manifold in some {
+            let from = manifold.first as usize;
+            manifold.first = (first + room.len()) as u32;
+            room.extend_from_slice(&self.points[from..from + manifold.count as usize]);
+        }
+        self.points[first..].copy_from_slice(room);
+    }
+
     /// Forgets all contacts.
     pub fn clear(&mut self) {
         self.manifolds.clear();

@@ -61,6 +61,7 @@ pub struct Scratch {
     simplex: VoronoiSimplex,
     epa: EPA,
     triangles: Vec<u32>,
+    sorted: Vec<Point>,
     /// All contacts of one pair, for those who want a choice of them.
     pub(super) pair: Contacts,
 }
@@ -103,10 +104,11 @@ impl Detector for Regions {
             let margin = world.margin(pair);
             let (parts_a, parts_b) = (world.shapes[a].parts(), world.shapes[b].parts());
             let several = parts_a.len() > 1 || parts_b.len() > 1;
-            for (i, part_a) in parts_a.iter().enumerate() {
+            let start = contacts.manifolds.len();
+            for part_a in parts_a {
                 let at_a = part_a.pose(pose_a);
                 let bounds = several.then(|| part_a.solid.bounds(&at_a).grown(margin));
-                for (j, part_b) in parts_b.iter().enumerate() {
+                for part_b in parts_b {
                     let at_b = part_b.pose(pose_b);
                     if bounds.is_some_and(|box_| !box_.overlaps(&part_b.solid.bounds(&at_b))) {
                         continue;
@@ -122,9 +124,13 @@ impl Detector for Regions {
                         margin,
                     };
                     let from = contacts.manifolds.len();
-                    scratch.meet(&meeting, pair, (i as u32, j as u32), contacts);
+                    scratch.meet(&meeting, pair, (part_a.first, part_b.first), contacts);
                     finish(contacts, from, &meeting, &at_a);
                 }
+            }
+            if several {
+                // The triangles of one mesh come once for each part of the other shape.
+                contacts.sort_from(start, &mut scratch.sorted);
             }
         }
     }
@@ -517,9 +523,9 @@ impl Scratch {
             let first = out.points.len();
             if let Some(normal) = take(&self.found, meeting, flipped, out) {
                 let part = if flipped {
-                    (part.0, triangle)
+                    (part.0, part.1 + triangle)
                 } else {
-                    (triangle, part.1)
+                    (part.0 + triangle, part.1)
                 };
                 out.close(pair, part, normal, first);
             }

@@ -34,6 +34,8 @@ pub(super) struct Part {
     pub(super) place: Option<Pose>,
     pub(super) solid: Solid,
     pub(super) thickness: f64,
+    /// Number of its first piece among all of the shape: each triangle of a mesh is one, anything else is one as a whole.
+    pub(super) first: u32,
 }
 
 /// The point of a shape nearest to another.
@@ -73,6 +75,14 @@ impl Shape {
         }
         if parts.is_empty() {
             return Err(ShapeError::Empty);
+        }
+        let mut first = 0;
+        for part in &mut parts {
+            part.first = first;
+            first += match &part.solid {
+                Solid::Mesh(mesh) => mesh.triangles.indices().len() as u32,
+                _ => 1,
+            };
         }
         let reach =
             |part: &Part| part.place.map_or(0.0, |p| p.position.length()) + part.solid.radius();
@@ -211,6 +221,7 @@ impl Part {
             place,
             solid,
             thickness,
+            first: 0,
         })
     }
 

@@ -14,6 +14,13 @@ pub enum Coordinate {
         /// Where zero is: directions across the axis, on a and on b.
         zero: [DVec3; 2],
     },
+    /// The same between axes that need not be the same: what is left once that of b is swung onto that of a the shortest way.
+    Twist {
+        /// What it turns about, on a and on b.
+        axis: [DVec3; 2],
+        /// Where zero is: directions across the axis, on a and on b.
+        zero: [DVec3; 2],
+    },
     /// How far b's point is from a's along an axis of a, m.
     Slide(DVec3),
     /// How far the points are from each other, m.
@@ -25,7 +32,10 @@ pub enum Coordinate {
 impl Coordinate {
     /// True if it is measured in rad and driven by N·m; else m and N.
     pub fn is_angle(&self) -> bool {
-        matches!(self, Self::Turn { .. } | Self::Swing(..))
+        matches!(
+            self,
+            Self::Turn { .. } | Self::Twist { .. } | Self::Swing(..)
+        )
     }
 }
 

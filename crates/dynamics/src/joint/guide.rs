@@ -71,6 +71,11 @@ pub struct Foot {
     pub parameter: f64,
 }
 
+/// At so many places of each segment a curve is looked at for places where it turns back: where it goes on by less than this part of the
+/// segment's length.
+const LOOKS: u32 = 64;
+const LEAST_PACE: f64 = 0.01;
+
 impl Curve {
     /// Why this is no curve to slide on, if it is none.
     pub fn trouble(&self) -> Option<&'static str> {
@@ -81,14 +86,28 @@ impl Curve {
                 (!(unit(axis) && *radius > 0.0 && radius.is_finite() && pitched))
                     .then_some("its axis must have unit length and its radius be positive")
             }
-            Self::Through { points, .. } => {
-                if points.len() < 2 || !points.iter().all(|p| p.is_finite()) {
-                    return Some("it needs two or more points, all finite");
+            Self::Through { points, closed } => {
+                let (least, few) = match closed {
+                    true => (3, "a loop needs three or more points, all finite"),
+                    false => (2, "it needs two or more points, all finite"),
+                };
+                if points.len() < least || !points.iter().all(|p| p.is_finite()) {
+                    return Some(few);
                 }
-                points
-                    .windows(2)
-                    .any(|p| p[0].distance(p[1]) < 1e-9)
-                    .then_some("two points in succession are the same")
+                let next = |i: usize| points.get(i + 1).unwrap_or(&points[0]);
+                let segments = points.len() - usize::from(!closed);
+                let chord = |i: usize| points[i].distance(*next(i));
+                if (0..segments).any(|i| chord(i) < 1e-9) {
+                    return Some("two points in succession are the same");
+                }
+                let turns_back = (0..segments).any(|i| {
+                    (0..=LOOKS).any(|k| {
+                        let s = i as f64 + f64::from(k) / f64::from(LOOKS);
+                        self.at(s).1.length() < LEAST_PACE * chord(i)
+                    })
+                });
+                turns_back
+                    .then_some("it turns back on the spot: a bead there would not know where to go")
             }
         }
     }
@@ -143,6 +162,9 @@ impl Curve {
             let away = c - point;
             let slope = d.length_squared();
             let curved = slope + away.dot(dd);
+            if slope == 0.0 {
+                break;
+            }
             let step = -away.dot(d) / if curved > 0.1 * slope { curved } else { slope };
             s = self.wrapped(s + step.clamp(-0.5, 0.5));
             if step.abs() < 1e-15 {

@@ -77,10 +77,15 @@ fn caught(base: &mut Base, pose: &Pose) {
 
 fn caught_control(control: &Control, pose: &Pose) -> Control {
     let back = pose.rotation.conjugate();
+    let both = |v: [DVec3; 2]| [v[0], back * v[0]];
     let coordinate = match control.coordinate {
         Coordinate::Turn { axis, zero } => Coordinate::Turn {
-            axis: [axis[0], back * axis[0]],
-            zero: [zero[0], back * zero[0]],
+            axis: both(axis),
+            zero: both(zero),
+        },
+        Coordinate::Twist { axis, zero } => Coordinate::Twist {
+            axis: both(axis),
+            zero: both(zero),
         },
         Coordinate::Swing(a, _) => Coordinate::Swing(a, back * a),
         other => other,

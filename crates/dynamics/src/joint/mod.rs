@@ -13,6 +13,7 @@ pub use guide::{Curve, Foot, Sheet};
 
 use crate::{Anchor, Local};
 use glam::{DQuat, DVec3};
+use serde::Serialize;
 use trocar_math::Pose;
 
 /// One side of a joint: its point, and its axes in the frame of the body it is on. The x axis is the joint's own: what a
@@ -128,6 +129,8 @@ pub struct Joint {
     pub strength: f64,
     /// What the next substep starts from.
     pub memory: Memory,
+    /// All that it gave in its last substep, row by row as in its memory, N·s or N·m·s; what blows took is not in it.
+    pub load: Vec<f64>,
     /// True while all that it joins sleeps: it is then as if it were not there, but it remembers.
     pub asleep: bool,
     /// True while it has let go: it is then as if it were not there. Whoever opens or closes it has the plan made anew.
@@ -144,6 +147,7 @@ impl Joint {
             controls: Vec::new(),
             strength: f64::INFINITY,
             memory: Memory::default(),
+            load: Vec::new(),
             asleep: false,
             open: false,
             caught: None,
@@ -270,11 +274,10 @@ impl Joint {
 
     /// Makes room for what it has to remember.
     pub(crate) fn remember(&mut self) {
+        let rows = self.rows() + 2 * self.controls.len();
+        self.load.resize(rows, 0.0);
         let memory = &mut self.memory;
-        memory.impulses.resize(
-            self.bases.iter().map(|b| b.kind.rows()).sum::<usize>() + 2 * self.controls.len(),
-            0.0,
-        );
+        memory.impulses.resize(rows, 0.0);
         memory.feet.resize(self.bases.len(), f64::NAN);
         // A controller that has seen nothing yet knows no speed.
         memory
@@ -294,10 +297,47 @@ impl Joint {
         of_controls.chunks(2).any(|c| c[0] != 0.0)
     }
 
+    /// What it bears, as a mean over its last substep; nothing if it has had none yet.
+    pub fn force(&self) -> JointForce {
+        let mut force = JointForce::default();
+        let h = self.memory.h;
+        if h <= 0.0 || self.open {
+            return force;
+        }
+        let mut rows = self.load.iter();
+        for base in &self.bases {
+            let square: f64 = rows.by_ref().take(base.kind.rows()).map(|x| x * x).sum();
+            let most = if base.kind.is_rotational() {
+                &mut force.turned
+            } else {
+                &mut force.held
+            };
+            *most = most.max(square.sqrt() / h);
+        }
+        for _ in &self.controls {
+            force.stopped += rows.next().unwrap_or(&0.0) / h;
+            force.driven += rows.next().unwrap_or(&0.0) / h;
+        }
+        force
+    }
+
     /// Number of degrees of freedom its base joints take.
     pub fn rows(&self) -> usize {
         self.bases.iter().map(|b| b.kind.rows()).sum()
     }
+}
+
+/// What a joint bears.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct JointForce {
+    /// Greatest force by which one of its base joints holds, N.
+    pub held: f64,
+    /// Greatest moment by which one of its base joints holds, N·m.
+    pub turned: f64,
+    /// What drives it: N along a line, N·m about an axis.
+    pub driven: f64,
+    /// What its stop holds, likewise.
+    pub stopped: f64,
 }
 
 /// Where a guide lies in the frame of the node that carries it.

@@ -9,6 +9,7 @@
 use super::{
     Workspace,
     component::{Component, Method},
+    larger,
     mover::{Level, Movers},
     plan::{Plan, What},
     pushed,
@@ -98,7 +99,7 @@ impl Workspace {
             }
         }
         let lags = component.movers.iter().map(|m| movers[*m].lag(h));
-        lags.fold(0.0, f64::max)
+        lags.fold(0.0, larger)
     }
 
     /// Works out what bonds add to the inertia of a component's movers: an impulse p on an arm r that turns by δθ at the end gets
@@ -167,6 +168,9 @@ impl Workspace {
         if components.iter().any(|c| c.mean) {
             self.again.resize(self.plan.movers, [DVec3::ZERO; 2]);
         }
+        for component in &mut components {
+            component.again = false;
+        }
         for component in components.iter_mut().filter(|c| c.mean) {
             let settled = component.progress.error <= tolerance && !component.sweeps();
             if !settled || component.movers.iter().any(|m| self.movers[*m].dirty) {
@@ -183,6 +187,7 @@ impl Workspace {
                 // Impulses that are not right must not be given twice.
                 continue;
             }
+            component.again = true;
             if !component.is_controlled {
                 for m in &component.movers {
                     self.again[*m as usize] = self.movers[*m].due;

@@ -12,8 +12,10 @@ use trocar_solve::{Factor, Pattern, Place, Skew, small};
 /// A pivot this small against what the row would have alone belongs to a row that others already determine.
 const REDUNDANT: f64 = 1e-10;
 
-/// More fill than this many blocks for each node, and a factorisation is no longer worth it.
-const MOST_FILL: usize = 64;
+/// More products of blocks than this for each node, or in all, and a factorisation is no longer worth it: sweeps over a graph so tangled cost less
+/// time, and far less memory. A product takes 10 ns and 4 bytes; a net of 80 × 80 bodies is just not too tangled.
+const MOST_PRODUCTS: usize = 1000;
+const MOST_IN_ALL: usize = 1 << 26;
 
 /// How joints that hang together are solved.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -103,6 +105,8 @@ pub struct Component {
     pub lost: bool,
     /// True if bonds pull along the mean of their arms at the start and at the end of the substep.
     pub mean: bool,
+    /// True if it pulls so once more at the end.
+    pub again: bool,
     /// If it is torn: kinetic energy it may have at the end of the substep, J.
     pub allowed: Option<f64>,
     layout: Layout,
@@ -323,7 +327,7 @@ impl Component {
         let size = |b: &u32| rows.blocks[*b as usize].rows as u8;
         let of = |b: &u32| &rows.parts[rows.blocks[*b as usize].parts.clone()];
         let mut layout = Layout::default();
-        let most = |nodes: usize| MOST_FILL * nodes + 1000;
+        let most = |nodes: usize| (MOST_PRODUCTS * (nodes + 100)).min(MOST_IN_ALL);
         let made = match method {
             Method::Graph => {
                 let first = self.movers.len();
@@ -359,6 +363,9 @@ impl Component {
                     }
                 }
                 let sizes: Vec<u8> = self.blocks.iter().map(size).collect();
+                // Each pair is a block of the matrix or adds to one: where a thousand hang on one body, there are too many to look at.
+                let pairs: usize = on.iter().map(|list| list.len() * list.len() / 2).sum();
+                let bearable = pairs <= most(sizes.len());
                 let pairs = || {
                     on.iter().flat_map(|list| {
                         list.iter().enumerate().flat_map(move |(i, first)| {
@@ -366,9 +373,15 @@ impl Component {
                         })
                     })
                 };
-                let edges: Vec<(u32, u32)> = pairs().map(|(i, j)| (i.0, j.0)).collect();
+                let edges: Vec<(u32, u32)> = match bearable {
+                    true => pairs().map(|(i, j)| (i.0, j.0)).collect(),
+                    false => Vec::new(),
+                };
                 let after = vec![false; sizes.len()];
-                Pattern::within(&sizes, &edges, &after, most(sizes.len())).map(|pattern| {
+                let pattern = bearable
+                    .then(|| Pattern::within(&sizes, &edges, &after, most(sizes.len())))
+                    .flatten();
+                pattern.map(|pattern| {
                     layout.blocks = (0..sizes.len())
                         .map(|i| (pattern.offset(i), pattern.place(i, i)))
                         .collect();

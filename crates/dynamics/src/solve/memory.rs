@@ -1,7 +1,9 @@
 //! What bonds remember from one substep to the next, read before a solve and written after it.
 
 use super::{
-    Bonds, Budget, Workspace, drive,
+    Bonds, Budget, Workspace,
+    component::Component,
+    drive,
     mover::When,
     plan::{self, Owner, What},
 };
@@ -158,8 +160,50 @@ impl Workspace {
         }
     }
 
+    /// Adds what was given to what joints bear; with a part more of what their base joints gave, by component.
+    pub(super) fn add_loads(&self, bonds: &mut Bonds<'_>, more: impl Fn(&Component) -> f64) {
+        let plan = &self.plan;
+        for component in plan.components.iter().filter(|c| !c.idle) {
+            let more = 1.0 + more(component);
+            for block in component.blocks.iter().map(|b| &plan.blocks[*b as usize]) {
+                match block.what {
+                    What::Bases(first, count) => {
+                        let mut row = block.row;
+                        for k in first as usize..first as usize + count as usize {
+                            let rows = plan.tied[k].kind.rows();
+                            if let Owner::Base { joint, memory, .. } = plan.owners[k] {
+                                let joint = &mut bonds.joints[joint as usize];
+                                joint.remember();
+                                let to = joint.load[memory as usize..].iter_mut();
+                                for (to, i) in to.zip(&plan.impulse[row..row + rows]) {
+                                    *to += i * more;
+                                }
+                            }
+                            row += rows;
+                        }
+                    }
+                    What::Stop(k) | What::Drive(k) => {
+                        let knob = &plan.knobs[k as usize];
+                        let joint = &mut bonds.joints[knob.joint as usize];
+                        joint.remember();
+                        let drive = usize::from(matches!(block.what, What::Drive(_)));
+                        let place = joint.rows() + 2 * knob.control as usize + drive;
+                        joint.load[place] += plan.impulse[block.row];
+                    }
+                }
+            }
+        }
+    }
+
     /// Keeps the impulses for the next substep.
     pub(super) fn store(&mut self, bonds: &mut Bonds<'_>, h: f64) {
+        for joint in &mut *bonds.joints {
+            if !joint.asleep {
+                joint.load.fill(0.0);
+            }
+        }
+        // Bonds that pull along mean arms do so once more at the end.
+        self.add_loads(bonds, |c| f64::from(u8::from(c.again)));
         let Self { movers, plan, .. } = self;
         for component in &plan.components {
             if component.blocks.len() > 1 && component.sweeps() && !component.progress.settled {

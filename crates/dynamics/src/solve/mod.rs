@@ -21,7 +21,7 @@ mod touch;
 
 use crate::{BodyContact, Cast, Contact, Crew, Joint, Tie};
 use component::Component;
-use contact::{Press, Task};
+use contact::{Press, Task, WORK};
 use drive::Goal;
 use forest::Forest;
 use glam::DVec3;
@@ -52,6 +52,8 @@ pub struct Budget {
     pub slip: f64,
     /// Sweeps over contacts of bodies at most, where no joint asks for more.
     pub sweeps: u32,
+    /// Sweeps times points of contact that are worth their time: heaps of thousands get fewer sweeps.
+    pub work: usize,
     /// Sweeps after which stacks are carried from below (B92); 0 if they never are.
     pub shock: u32,
     /// Speed at which something found inside a hull is put out of it, m/s. Keeps a deep first
@@ -80,6 +82,7 @@ impl Default for Budget {
             press: 1e-9,
             slip: 1e-6,
             sweeps: 80,
+            work: WORK,
             shock: 0,
             recovery: 0.5,
             method: Method::Auto,
@@ -142,7 +145,7 @@ impl Outcome {
     /// Takes in what came of another part of the same solve.
     pub fn join(&mut self, other: &Self) {
         self.iterations = self.iterations.max(other.iterations);
-        self.error = self.error.max(other.error);
+        self.error = larger(self.error, other.error);
         self.converged &= other.converged;
         self.redundant += other.redundant;
         self.failed |= other.failed;
@@ -332,7 +335,7 @@ fn aim_in(
     let crew = touches.crew;
     press.begin(movers, cast, (touches.bodies, Task::Aim), level, crew);
     workspace.feel();
-    let sweeps = workspace.press.budget(budget.sweeps).min(shock(budget));
+    let sweeps = workspace.press.budget(budget).min(shock(budget));
     let mut outcome = Outcome::default();
     // Bonds and contacts of bodies that have none in common go on until they are done, each by their own measure.
     let coupled = workspace.press.is_shared();
@@ -351,7 +354,7 @@ fn aim_in(
             }
             pressed = workspace.sweep_bodies(touches.crew) * h;
         }
-        outcome.error = tied.max(touched).max(pressed);
+        outcome.error = larger(larger(tied, touched), pressed);
         let (held, still) = (
             tied <= budget.position && all_touch,
             pressed <= budget.press,
@@ -387,7 +390,7 @@ fn aim_in(
             }
         }
         // What contacts lacked they still lack.
-        outcome.error = tied.max(touched).max(pressed);
+        outcome.error = larger(larger(tied, touched), pressed);
         outcome.converged = tied <= budget.position && all_touch && pressed <= budget.press;
         workspace.press.take_shared(&workspace.movers);
     }
@@ -429,7 +432,9 @@ pub fn correct(
     budget: &Budget,
     solver: &mut Solver,
 ) -> Outcome {
-    let mut outcome = solver.forest.correct(cast, budget, touches.crew);
+    let mut outcome = solver
+        .forest
+        .correct(cast, bonds.joints, budget, touches.crew);
     outcome.join(&solver.room.correct(
         cast,
         bonds,
@@ -558,11 +563,7 @@ impl Workspace {
             .begin(&mut self.movers, cast, (contacts, task), level, crew);
         self.feel();
         // What is left wrong here the next substep makes right.
-        let sweeps = self
-            .press
-            .budget(budget.sweeps)
-            .div_ceil(2)
-            .min(shock(budget));
+        let sweeps = self.press.budget(budget).div_ceil(2).min(shock(budget));
         let mut outcome = Outcome::default();
         self.start_rounds(level, budget.method, false);
         let coupled = self.press.is_shared();
@@ -582,7 +583,7 @@ impl Workspace {
                 pressed = self.sweep_bodies(crew);
             }
             let (held, still) = (tied <= budget.velocity, pressed <= budget.slip);
-            outcome.error = tied.max(pressed);
+            outcome.error = larger(tied, pressed);
             outcome.converged = held && still;
             let enough = outcome.iterations >= budget.iterations;
             let stuck = !coupled && self.is_stuck(budget.velocity);
@@ -610,6 +611,9 @@ impl Workspace {
         self.press.give(&mut self.movers, level, crew);
         self.press.store(contacts, task, crew);
         self.write(cast, 0.0);
+        if again {
+            self.add_loads(bonds, |_| 0.0);
+        }
         outcome
     }
 
@@ -671,4 +675,10 @@ fn pushed(jacobian: &[f64], part: &plan::Part, impulses: &[f64]) -> (DVec3, DVec
 fn push_part(movers: &mut Movers, jacobian: &[f64], part: &plan::Part, impulses: &[f64]) {
     let (push, twist) = pushed(jacobian, part, impulses);
     movers[part.mover].bind(push, twist);
+}
+
+/// The larger one; not a number if either is none: what is unknown is not right.
+#[inline]
+fn larger(a: f64, b: f64) -> f64 {
+    if b > a || b.is_nan() { b } else { a }
 }

@@ -223,7 +223,6 @@ impl Plan {
             if joint.open {
                 continue;
             }
-            let mut memory = 0;
             for of_velocity in [false, true] {
                 let mut run: (u32, u8, usize) = (self.tied.len() as u32, 0, 0);
                 for (k, Base { a, b, kind }) in joint
@@ -239,12 +238,12 @@ impl Plan {
                     }
                     let (a, b) = (ends(movers, a), ends(movers, b));
                     self.tied.push(Tied::new(a, b, kind.clone()));
+                    let before = joint.bases[..k].iter().map(|b| b.kind.rows());
                     self.owners.push(Owner::Base {
                         joint: j as u32,
-                        memory,
+                        memory: before.sum::<usize>() as u32,
                         base: k as u32,
                     });
-                    memory += rows as u32;
                     run.1 += 1;
                     run.2 += rows;
                 }

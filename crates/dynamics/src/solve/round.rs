@@ -3,6 +3,7 @@
 use super::{
     Workspace,
     component::{Component, Method, Progress, Rows},
+    larger,
     mover::{Level, Movers, When},
     plan::{self, Plan, What},
     plan_ends, push_part, pushed, rows,
@@ -69,11 +70,11 @@ impl Workspace {
         let mut greatest = 0.0_f64;
         for b in 0..self.plan.dead.len() {
             let b = self.plan.dead[b] as usize;
-            greatest = greatest.max(self.look(b, level));
+            greatest = larger(greatest, self.look(b, level));
         }
         let mut components = std::mem::take(&mut self.plan.components);
         for component in components.iter_mut().filter(|c| !c.idle) {
-            greatest = greatest.max(self.round_of(component, level, tolerance));
+            greatest = larger(greatest, self.round_of(component, level, tolerance));
         }
         self.plan.components = components;
         greatest
@@ -99,7 +100,7 @@ impl Workspace {
             let block = &self.plan.blocks[*b as usize];
             let before = self.state.masked[block.row];
             let bounded = !matches!(block.what, What::Bases(..));
-            error = error.max(self.look(*b as usize, level));
+            error = larger(error, self.look(*b as usize, level));
             let row = self.plan.blocks[*b as usize].row;
             component.progress.stale |= bounded && before != self.state.masked[row];
         }
@@ -111,6 +112,14 @@ impl Workspace {
         let mut progress = component.progress;
         if progress.rounds == 0 {
             progress.first = error;
+            if error.is_nan() {
+                // Nobody knows what would be right; whatever was given now would be no number either.
+                component.progress.rounds = MOST_ROUNDS;
+                component.progress.error = error;
+            }
+        }
+        if error.is_nan() && component.progress.rounds >= MOST_ROUNDS {
+            return error;
         }
         progress.rounds += 1;
         // A matrix that would take more than two further rounds is old: things have turned since.
@@ -428,7 +437,7 @@ impl Workspace {
                         *w = e / h;
                         square += e * e;
                     }
-                    greatest = greatest.max(square);
+                    greatest = larger(greatest, square);
                     row += n;
                 }
                 greatest.sqrt()

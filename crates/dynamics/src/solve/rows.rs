@@ -210,6 +210,10 @@ impl Dial {
         let turned = |e: &Ends, v: DVec3| movers[e.frame()].turned(v, when);
         match self.coordinate {
             Coordinate::Turn { axis, .. } => (turned(&self.a, axis[0]), None),
+            Coordinate::Twist { axis, .. } => {
+                let axes = [turned(&self.a, axis[0]), turned(&self.b, axis[1])];
+                (twist_axis(axes), None)
+            }
             Coordinate::Slide(axis) => (turned(&self.a, axis), Some(place(&self.b))),
             Coordinate::Distance => {
                 let apart = place(&self.b) - place(&self.a);
@@ -233,15 +237,32 @@ impl Dial {
         let place = |e: &Ends| e.place(movers, when);
         match self.coordinate {
             Coordinate::Turn { axis, zero } => {
-                let (axis, from) = (turned(&self.a, axis[0]), turned(&self.a, zero[0]));
                 let to = turned(&self.b, zero[1]);
-                let value = trocar_math::real::atan2(axis.dot(from.cross(to)), from.dot(to));
-                let turn = std::f64::consts::TAU;
-                value + turn * trocar_math::real::floor((near - value) / turn + 0.5)
+                angle_about(turned(&self.a, axis[0]), turned(&self.a, zero[0]), to, near)
+            }
+            Coordinate::Twist { axis, zero } => {
+                let axes = [turned(&self.a, axis[0]), turned(&self.b, axis[1])];
+                let to = turned(&self.b, zero[1]);
+                let to = to - twist_axis(axes) * axes[0].dot(to);
+                angle_about(axes[0], turned(&self.a, zero[0]), to, near)
             }
             Coordinate::Slide(axis) => turned(&self.a, axis).dot(place(&self.b) - place(&self.a)),
             Coordinate::Distance => place(&self.b).distance(place(&self.a)),
             Coordinate::Swing(x, y) => angle(turned(&self.a, x), turned(&self.b, y)),
         }
     }
+}
+
+/// The angle about `axis` from one direction across it to another, of all that are the same the nearest to `near`.
+fn angle_about(axis: DVec3, from: DVec3, to: DVec3, near: f64) -> f64 {
+    let value = trocar_math::real::atan2(axis.dot(from.cross(to)), from.dot(to));
+    let turn = std::f64::consts::TAU;
+    value + turn * trocar_math::real::floor((near - value) / turn + 0.5)
+}
+
+/// What a twist grows along, for each rad about it: the shortest swing from the one axis to the other leaves it as it is. Where they are opposite there are
+/// many such swings, and the first axis has to do.
+fn twist_axis([a, b]: [DVec3; 2]) -> DVec3 {
+    let apart = 1.0 + a.dot(b);
+    if apart > 1e-6 { (a + b) / apart } else { a }
 }

@@ -2,7 +2,10 @@
 
 use super::{Item, Latch, Model, Timetable, check::Checker, items};
 use crate::{
-    file::{BaseName, CurveSpec, DriveSpec, JointKind, JointSpec, SurfaceSpec, Timed},
+    file::{
+        AnchorSpec, BaseName, BaseSpec, CurveSpec, DriveSpec, JointKind, JointSpec, Measure,
+        SurfaceSpec, Timed,
+    },
     load::{Scene, SceneError},
 };
 use glam::{DMat3, DQuat, DVec3};
@@ -37,7 +40,9 @@ impl Model {
                         "Leave `held` out.",
                     ));
                 }
-                if let (Some([least, greatest]), true) = (item.range, item.kind != JointKind::Free)
+                let counts = |c: &Control| !matches!(c.coordinate, Coordinate::Distance);
+                if let (Some([least, greatest]), true) =
+                    (item.range, joint.controls.iter().any(counts))
                     && !(least <= 0.0 && 0.0 <= greatest)
                 {
                     return Err(check.error(
@@ -169,12 +174,18 @@ impl Model {
         }
     }
 
-    fn joint(&self, check: &Checker<'_>, spec: &JointSpec) -> Result<Joint, SceneError> {
-        if let Some(at) = spec.at {
+    /// The two sides of a joint, or of one of its base joints: where they are at the start, and with which axes.
+    fn sides(
+        &self,
+        check: &Checker<'_>,
+        (a, b): (&AnchorSpec, &AnchorSpec),
+        (at, axis, second): (Option<[f64; 3]>, [f64; 3], Option<[f64; 3]>),
+    ) -> Result<(Side, Side), SceneError> {
+        if let Some(at) = at {
             check.points(&[at], "at")?;
         }
-        let a = self.anchor_at(check, "a", &spec.a, spec.at)?;
-        let b = self.anchor_at(check, "b", &spec.b, spec.at)?;
+        let a = self.anchor_at(check, "a", a, at)?;
+        let b = self.anchor_at(check, "b", b, at)?;
         let direction = |v: [f64; 3], key: &'static str| {
             DVec3::from(v)
                 .try_normalize()
@@ -183,8 +194,8 @@ impl Model {
                     check.error(&[key.into()], "this is no direction", "Give another axis.")
                 })
         };
-        let x = direction(spec.axis, "axis")?;
-        let y = match spec.second_axis {
+        let x = direction(axis, "axis")?;
+        let y = match second {
             None => x.any_orthonormal_vector(),
             Some(second) => {
                 let second = direction(second, "second_axis")?;
@@ -204,7 +215,63 @@ impl Model {
             anchor,
             axes: (self.standing(&anchor).0.conjugate() * axes).normalize(),
         };
-        let (sa, sb) = (side(a), side(b));
+        Ok((side(a), side(b)))
+    }
+
+    /// Composes a joint of what its `bases` say (B52).
+    fn composed(
+        &self,
+        check: &Checker<'_>,
+        spec: &JointSpec,
+        here: (Side, Side),
+    ) -> Result<Joint, SceneError> {
+        let mut joint = Joint::free();
+        for base in &spec.bases {
+            let (name, (sa, sb)) = match base {
+                BaseSpec::Here(name) => (name, here),
+                BaseSpec::There(there) => {
+                    // A place of its own goes before what the sides say.
+                    let placed = |side: &AnchorSpec| match there.at {
+                        Some(_) => AnchorSpec {
+                            at: None,
+                            world: None,
+                            ..side.clone()
+                        },
+                        None => side.clone(),
+                    };
+                    let (a, b) = (placed(&spec.a), placed(&spec.b));
+                    let axis = there.axis.unwrap_or(spec.axis);
+                    let second = match there.axis {
+                        Some(_) => there.second_axis,
+                        None => there.second_axis.or(spec.second_axis),
+                    };
+                    let place = (there.at.or(spec.at), axis, second);
+                    (&there.base, self.sides(check, (&a, &b), place)?)
+                }
+            };
+            let kind = match name {
+                BaseName::T3 => Kind::Point,
+                BaseName::T2 => Kind::Line(sa.axes * DVec3::X),
+                BaseName::T1 => Kind::Plane(sa.axes * DVec3::X),
+                BaseName::R3 => Kind::Orientation((sa.axes * sb.axes.conjugate()).normalize()),
+                BaseName::R2 => Kind::Axis(sa.axes * DVec3::X, sb.axes * DVec3::X),
+                BaseName::R1 => Kind::Angle(
+                    sa.axes * DVec3::X,
+                    sb.axes * DVec3::Y,
+                    std::f64::consts::FRAC_PI_2,
+                ),
+                BaseName::Velocity => Kind::Velocity,
+                BaseName::Spin => Kind::Spin,
+            };
+            joint = joint.with(sa.anchor, sb.anchor, kind);
+        }
+        Ok(joint)
+    }
+
+    fn joint(&self, check: &Checker<'_>, spec: &JointSpec) -> Result<Joint, SceneError> {
+        let place = (spec.at, spec.axis, spec.second_axis);
+        let (sa, sb) = self.sides(check, (&spec.a, &spec.b), place)?;
+        let (a, b) = (sa.anchor, sb.anchor);
         let (pa, pb) = (self.standing(&a).1, self.standing(&b).1);
         // The second point of a hinge as far away as the bodies reach, so that a turn shows as well as a shift.
         let reach = |anchor: &Anchor| match anchor.at {
@@ -221,7 +288,8 @@ impl Model {
         };
         let curve = || {
             let spec = spec.curve.as_ref().ok_or_else(|| missing("curve"))?;
-            let curve = curve(spec, axes);
+            let (stands, _) = self.standing(&a);
+            let curve = curve(spec, stands * sa.axes);
             match curve.trouble() {
                 Some(trouble) => Err(check.error(&["curve".into()], trouble, "Correct it.")),
                 None => Ok(curve),
@@ -268,25 +336,7 @@ impl Model {
                 if spec.bases.is_empty() {
                     return Err(missing("bases"));
                 }
-                spec.bases.iter().fold(Joint::free(), |joint, base| {
-                    let kind = match base {
-                        BaseName::T3 => Kind::Point,
-                        BaseName::T2 => Kind::Line(sa.axes * DVec3::X),
-                        BaseName::T1 => Kind::Plane(sa.axes * DVec3::X),
-                        BaseName::R3 => {
-                            Kind::Orientation((sa.axes * sb.axes.conjugate()).normalize())
-                        }
-                        BaseName::R2 => Kind::Axis(sa.axes * DVec3::X, sb.axes * DVec3::X),
-                        BaseName::R1 => Kind::Angle(
-                            sa.axes * DVec3::X,
-                            sb.axes * DVec3::Y,
-                            std::f64::consts::FRAC_PI_2,
-                        ),
-                        BaseName::Velocity => Kind::Velocity,
-                        BaseName::Spin => Kind::Spin,
-                    };
-                    joint.with(a, b, kind)
-                })
+                self.composed(check, spec, (sa, sb))?
             }
         };
         let joint = match spec.strength {
@@ -308,6 +358,13 @@ impl Model {
         (sa, sb): (Side, Side),
     ) -> Result<Joint, SceneError> {
         if spec.range.is_none() && spec.drive.is_none() {
+            if spec.measure.is_some() {
+                return Err(check.error(
+                    &["measure".into()],
+                    "what is measured is neither limited nor driven",
+                    "Give a `range` or a `drive`, or leave `measure` out.",
+                ));
+            }
             if joint.bases.is_empty() {
                 return Err(check.error(
                     &["kind".into()],
@@ -318,21 +375,41 @@ impl Model {
             return Ok(joint);
         }
         let (xa, xb) = (sa.axes * DVec3::X, sb.axes * DVec3::X);
-        let coordinate = match spec.kind {
-            JointKind::Hinge | JointKind::HingeByAxis => Coordinate::Turn {
+        let usual = match spec.kind {
+            JointKind::Hinge | JointKind::HingeByAxis => Some(Measure::Turn),
+            JointKind::Slider | JointKind::Rail => Some(Measure::Slide),
+            JointKind::Free => Some(Measure::Distance),
+            JointKind::Ball | JointKind::Universal => Some(Measure::Swing),
+            _ => None,
+        };
+        let fixed = matches!(spec.kind, JointKind::Fixed | JointKind::FixedByPoints);
+        let Some(measure) = spec.measure.or(usual).filter(|_| !fixed) else {
+            let (problem, remedy) = match fixed {
+                true => (
+                    "a fixed joint leaves nothing to limit or drive",
+                    "Leave `range` and `drive` out, or use another kind.",
+                ),
+                false => (
+                    "this joint does not say what to limit or drive",
+                    "Give `measure`: \"turn\", \"slide\", \"swing\" or \"distance\".",
+                ),
+            };
+            return Err(check.error(&["kind".into()], problem, remedy));
+        };
+        let zero = [sa.axes * DVec3::Y, sb.axes * DVec3::Y];
+        let coordinate = match measure {
+            // Hinges keep both axes the same.
+            Measure::Turn if usual == Some(Measure::Turn) => Coordinate::Turn {
                 axis: [xa, xb],
-                zero: [sa.axes * DVec3::Y, sb.axes * DVec3::Y],
+                zero,
             },
-            JointKind::Slider | JointKind::Rail => Coordinate::Slide(xa),
-            JointKind::Free => Coordinate::Distance,
-            JointKind::Ball | JointKind::Universal => Coordinate::Swing(xa, xb),
-            _ => {
-                return Err(check.error(
-                    &["kind".into()],
-                    "this joint has nothing to limit or drive",
-                    "Use a hinge, a slider, a rail, a ball, a universal or a free joint.",
-                ));
-            }
+            Measure::Turn => Coordinate::Twist {
+                axis: [xa, xb],
+                zero,
+            },
+            Measure::Slide => Coordinate::Slide(xa),
+            Measure::Swing => Coordinate::Swing(xa, xb),
+            Measure::Distance => Coordinate::Distance,
         };
         let mut control = Control::new(sa.anchor, sb.anchor, coordinate);
         if let Some([least, greatest]) = spec.range {

@@ -31,7 +31,7 @@ use glam::{DQuat, DVec3};
 use std::collections::BTreeMap;
 use trocar_collide::{Patch, rigid::Shape, tree::TreeError};
 use trocar_dynamics::{
-    Anchor, Joint, Kinematic, Local, Matter, MatterId, Method, Nodes, Tie, Turning,
+    Anchor, Budget, Joint, Kinematic, Local, Matter, MatterId, Method, Nodes, Tie, Turning,
 };
 use trocar_math::{Pose, rotation};
 use trocar_mesh::Surface;
@@ -123,13 +123,6 @@ pub struct Latch {
     pub joint: usize,
     /// The colliders that do not touch while it holds, the lower one first; none if they may.
     pub apart: Option<(u32, u32)>,
-}
-
-impl Latch {
-    /// True if it keeps two colliders from touching now.
-    pub fn parts(&self, model: &Model, pair: (u32, u32)) -> bool {
-        self.apart == Some(pair) && !model.joints[self.joint].open
-    }
 }
 
 impl Timetable {
@@ -296,8 +289,10 @@ pub struct Rules {
     pub order: u32,
     /// Sweeps over all constraints at most.
     pub iterations: u32,
-    /// Sweeps over the contacts of bodies at most.
-    pub sweeps: u32,
+    /// Sweeps over the contacts of bodies at most; none says how many are worth their time.
+    pub sweeps: Option<u32>,
+    /// Way and velocity by which a sweep over contacts may still change things at the end, m and m/s (B4, B29).
+    pub contact_tolerances: [f64; 2],
     /// Sweeps after which stacks are carried from below; 0 if never.
     pub shock: u32,
     /// How bodies turn.
@@ -321,12 +316,38 @@ impl Rules {
             order: world.order,
             iterations: world.iterations,
             sweeps: world.sweeps,
+            contact_tolerances: [world.contact_tolerance, world.contact_velocity_tolerance],
             shock: world.shock,
             turning: match world.turning {
                 TurningName::Momentum => Turning::Momentum,
                 TurningName::RungeKutta => Turning::RungeKutta,
             },
             sleep: world.sleep,
+        }
+    }
+
+    /// How hard a step tries that may make so many sweeps over all constraints (B3). Fewer than the scene says, and there are as many times
+    /// fewer over the contacts of bodies.
+    pub(crate) fn budget(&self, iterations: u32) -> Budget {
+        let usual = Budget::default();
+        let iterations = iterations.clamp(1, MAX_ITERATIONS);
+        let part = (f64::from(iterations) / f64::from(self.iterations)).min(1.0);
+        let fewer = |count: u32| (f64::from(count) * part).ceil() as u32;
+        Budget {
+            iterations,
+            sweeps: fewer(self.sweeps.unwrap_or(usual.sweeps)),
+            work: match self.sweeps {
+                Some(_) => usize::MAX,
+                None => (usual.work as f64 * part) as usize,
+            },
+            shock: self.shock,
+            position: self.tolerance,
+            velocity: self.velocity_tolerance,
+            press: self.contact_tolerances[0],
+            slip: self.contact_tolerances[1],
+            correct: self.correct_velocities,
+            method: self.method,
+            ..usual
         }
     }
 }
@@ -618,21 +639,24 @@ fn check_world(scene: &Scene, world: &World) -> Result<(), SceneError> {
             "Choose between 0.01 and 1; 1 is the speed of the room.",
         ));
     }
-    if !(1e-12..=0.01).contains(&world.tolerance) {
-        return Err(source.error(
-            &at("tolerance"),
-            format!("a tolerance of {} is out of range", world.tolerance),
-            "Choose between 1e-12 and 0.01.",
-        ));
-    }
-    if let Some(tolerance) = world.velocity_tolerance
-        && !(1e-12..=1.0).contains(&tolerance)
-    {
-        return Err(source.error(
-            &at("velocity_tolerance"),
-            format!("a velocity tolerance of {tolerance} is out of range"),
-            "Choose between 1e-12 and 1.",
-        ));
+    let velocity_tolerance = world.velocity_tolerance.unwrap_or(1.0);
+    for (key, tolerance, most) in [
+        ("tolerance", world.tolerance, 0.01),
+        ("velocity_tolerance", velocity_tolerance, 1.0),
+        ("contact_tolerance", world.contact_tolerance, 0.01),
+        (
+            "contact_velocity_tolerance",
+            world.contact_velocity_tolerance,
+            1.0,
+        ),
+    ] {
+        if !(1e-12..=most).contains(&tolerance) {
+            return Err(source.error(
+                &at(key),
+                format!("a {} of {tolerance} is out of range", key.replace('_', " ")),
+                format!("Choose between 1e-12 and {most}."),
+            ));
+        }
     }
     if !matches!(world.order, 2 | 4 | 6) {
         return Err(source.error(
@@ -655,7 +679,8 @@ fn check_world(scene: &Scene, world: &World) -> Result<(), SceneError> {
             "Choose `turning = \"momentum\"`, or order 4.",
         ));
     }
-    for (key, count) in [("iterations", world.iterations), ("sweeps", world.sweeps)] {
+    let sweeps = world.sweeps.unwrap_or(1);
+    for (key, count) in [("iterations", world.iterations), ("sweeps", sweeps)] {
         if !(1..=MAX_ITERATIONS).contains(&count) {
             return Err(source.error(
                 &at(key),

@@ -119,6 +119,8 @@ pub struct Collisions {
     /// What was found at the start of this substep, and how many bodies are too fast to be looked for as far as they go in it.
     found: Found,
     too_fast: u32,
+    /// Pairs of colliders that joints which can let go keep apart in this substep, sorted.
+    held: Vec<(u32, u32)>,
     /// Length of the substep, s.
     h: f64,
 }
@@ -192,6 +194,7 @@ impl Collisions {
             misses: Misses::default(),
             found: Found::default(),
             too_fast: 0,
+            held: Vec::with_capacity(model.latches.len()),
             h: 0.0,
         })
     }
@@ -333,7 +336,13 @@ impl Collisions {
         let awake = |c: u32| is_awake(model, self.bodies, &self.rest, c);
         let lasting =
             |a: u32, b: u32| !(still(a) && still(b)) && model.apart.binary_search(&(a, b)).is_err();
-        let held = |a: u32, b: u32| model.latches.iter().any(|l| l.parts(model, (a, b)));
+        // What a joint that can let go holds now does not touch what it holds it to.
+        let latches = model.latches.iter();
+        let closed = latches.filter(|latch| !model.joints[latch.joint].open);
+        self.held.clear();
+        self.held.extend(closed.filter_map(|latch| latch.apart));
+        self.held.sort_unstable();
+        let held = |a: u32, b: u32| self.held.binary_search(&(a, b)).is_ok();
         let now = |a: u32, b: u32| (all || awake(a) || awake(b)) && !held(a, b);
         // As far as each goes in some substeps, and by a part of its size that it trembles within (W39).
         let (bounds, margins) = (&self.bounds, &self.margins);

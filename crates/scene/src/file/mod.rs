@@ -21,8 +21,9 @@ pub use membrane::{
     MeasureName, MembraneSelect, MembraneTissue, PathSpec, SpringsSpec, TearingSpec,
 };
 pub use rigid::{
-    BaseName, Body, CurveSpec, DriveSpec, FormSpec, JointKind, JointSpec, MeshSpec, Motion,
-    PartSpec, Particle, PidSpec, RodSpec, ServoSpec, SpeedSpec, SpringSpec, SurfaceSpec, Timed,
+    BaseName, BaseSpec, BaseThere, Body, CurveSpec, DriveSpec, FormSpec, JointKind, JointSpec,
+    Measure, MeshSpec, Motion, PartSpec, Particle, PidSpec, RodSpec, ServoSpec, SpeedSpec,
+    SpringSpec, SurfaceSpec, Timed,
 };
 pub use tissue::{
     Ball, Couple, IntegratorName, LawSpec, MaterialSpec, NetSpec, Ring, Select, SheetTissue,
@@ -135,8 +136,12 @@ pub struct World {
     pub order: u32,
     /// Sweeps over all constraints in a substep at most. Default: 60.
     pub iterations: u32,
-    /// Sweeps over the contacts of bodies in a substep at most; heaps of thousands of contacts get fewer. Default: 80.
-    pub sweeps: u32,
+    /// Sweeps over the contacts of bodies in a substep at most. Default: 80, and fewer for heaps of thousands of contacts, down to 8.
+    pub sweeps: Option<u32>,
+    /// Sweeps end when none moves the point of a contact by more than this in a substep, m, between 1e-12 and 0.01. Default: 1e-9.
+    pub contact_tolerance: f64,
+    /// The same for velocities after a substep, m/s, between 1e-12 and 1. Default: 1e-6.
+    pub contact_velocity_tolerance: f64,
     /// Sweeps after which stacks are carried from below, as if nothing could push down what bears it: cheaper, but what is
     /// below does not feel what is above. Default: 0, never.
     pub shock: u32,
@@ -191,7 +196,9 @@ impl Default for World {
             correct_velocities: true,
             order: 2,
             iterations: 60,
-            sweeps: 80,
+            sweeps: None,
+            contact_tolerance: 1e-9,
+            contact_velocity_tolerance: 1e-6,
             shock: 0,
             turning: TurningName::Momentum,
             sleep: true,

@@ -231,6 +231,50 @@ pub enum BaseName {
     Spin,
 }
 
+/// A base joint of a composed one.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(
+    untagged,
+    expecting = "one of `bases` is a name (`t3`, `t2`, `t1`, `r3`, `r2`, `r1`, `velocity`, `spin`) or a table like { base = \"t2\", at = [0, 0.1, 0] }"
+)]
+pub enum BaseSpec {
+    /// At the joint's own place, along its own axes.
+    Here(BaseName),
+    /// Somewhere else, or along others.
+    There(BaseThere),
+}
+
+/// A base joint with a place or axes of its own.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BaseThere {
+    /// What it takes.
+    pub base: BaseName,
+    /// Where it is at the start, m. Default: where the joint is.
+    #[serde(default)]
+    pub at: Option<Vector>,
+    /// Its axis at the start. Default: that of the joint.
+    #[serde(default)]
+    pub axis: Option<Vector>,
+    /// Its second axis at the start. Default: that of the joint; any if it has an axis of its own.
+    #[serde(default)]
+    pub second_axis: Option<Vector>,
+}
+
+/// What is measured between the two sides of a joint, to be limited and driven.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Measure {
+    /// How far b has turned about `axis`, rad.
+    Turn,
+    /// How far b's point is from a's along `axis` of a, m.
+    Slide,
+    /// Angle between `axis` of a and `axis` of b, rad, from 0 to π.
+    Swing,
+    /// How far the points are from each other, m.
+    Distance,
+}
+
 /// A curve, in metres, about the joint's point.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
@@ -378,8 +422,12 @@ pub struct JointSpec {
     pub surface: Option<SurfaceSpec>,
     /// Base joints of a composed one.
     #[serde(default)]
-    pub bases: Vec<BaseName>,
-    /// Where it stops: angle of a hinge, way of a slider or rail, length of a free joint; greatest swing of a ball joint.
+    pub bases: Vec<BaseSpec>,
+    /// What `range` and `drive` act on. Default: the angle of a hinge, the way of a slider or rail, the length of a free joint, the swing of
+    /// a ball or universal joint.
+    #[serde(default)]
+    pub measure: Option<Measure>,
+    /// Where it stops: least and greatest of what is measured.
     #[serde(default)]
     pub range: Option<[f64; 2]>,
     /// What drives it.

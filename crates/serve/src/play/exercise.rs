@@ -235,7 +235,7 @@ impl Play for Exercising {
         }
     }
 
-    fn step(&mut self) -> bool {
+    fn step(&mut self, part: f64) -> bool {
         if self.run.is_none() {
             return false;
         }
@@ -243,6 +243,7 @@ impl Play for Exercising {
             self.begin();
         }
         self.moved |= self.desk.take(&mut self.input);
+        self.input.iterations = self.simulation.iterations(part);
         self.simulation.step(&self.input);
         if let Some(recorder) = &mut self.recorder
             && let Err(error) = recorder.step(&self.input, &self.simulation)

@@ -111,8 +111,9 @@ impl Play for Lab {
         }
     }
 
-    fn step(&mut self) -> bool {
+    fn step(&mut self, part: f64) -> bool {
         self.desk.take(&mut self.input);
+        self.input.iterations = self.simulation.iterations(part);
         self.input.pulls.clear();
         self.input.pulls.extend(self.held.as_ref().map(|held| Pull {
             anchor: held.anchor,

@@ -137,7 +137,7 @@ impl Play for Replaying {
         }
     }
 
-    fn step(&mut self) -> bool {
+    fn step(&mut self, _: f64) -> bool {
         if self.target.is_some() {
             return false;
         }

@@ -22,7 +22,7 @@ use stride::{Pace, Step};
 use trocar_math::Sets;
 
 /// Sweeps times points that are worth their time in a solve, and sweeps that are worth theirs for any number of points.
-const WORK: usize = 52_000;
+pub const WORK: usize = 52_000;
 const LEAST: u32 = 8;
 
 /// So many contacts are handed to a thread at once. It shows in nothing but time.
@@ -152,11 +152,12 @@ impl Press {
         self.entries.is_empty()
     }
 
-    /// How many sweeps are worth their time, of `most` asked for: all for a few points, fewer for a heap of thousands, which
+    /// How many sweeps are worth their time: all that are asked for with a few points, fewer with a heap of thousands, which
     /// has other ways to hold than a tower has.
-    pub fn budget(&self, most: u32) -> u32 {
-        let worth = WORK / self.taken.len().max(1);
-        most.min((worth as u32).max(LEAST))
+    pub fn budget(&self, budget: &super::Budget) -> u32 {
+        let worth = budget.work / self.taken.len().max(1);
+        let worth = u32::try_from(worth).unwrap_or(u32::MAX);
+        budget.sweeps.min(worth.max(LEAST))
     }
 
     /// Where the point of a contact is, if it has one.

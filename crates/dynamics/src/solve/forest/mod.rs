@@ -162,13 +162,14 @@ impl Forest {
     pub fn correct(
         &mut self,
         cast: &mut Cast<'_>,
+        joints: &mut [Joint],
         budget: &Budget,
         crew: Option<&Crew>,
     ) -> Outcome {
         let seen = &*cast;
         let all = self.each_apart(crew, |tree| tree.correct(seen, budget));
         for tree in self.trees.iter().filter(|t| t.apart) {
-            tree.write_velocities(cast);
+            tree.write_velocities(cast, joints);
         }
         all
     }

@@ -6,6 +6,7 @@ use super::{
         Budget, Outcome,
         arms::{SLOW_SWING, swing},
         guard::{Gain, Throw},
+        larger,
         round::{MOST_HALVINGS, MOST_ROUNDS},
     },
     limb::{Body, Change, Course, Hold, Limb, NONE, Pivot, Role, cross_times},
@@ -564,6 +565,8 @@ impl Tree {
                 let impulse = self.holds[i].impulse * limb.side;
                 joint.memory.impulses.copy_from_slice(&impulse.to_array());
                 joint.memory.h = h;
+                let times = if self.again { 2.0 } else { 1.0 };
+                joint.load.copy_from_slice(&(impulse * times).to_array());
             }
         }
     }
@@ -607,6 +610,7 @@ impl Tree {
                 false => [body.velocity, body.spin],
             };
             let kept = !self.is_thrown(led, pulled);
+            self.holds.iter_mut().for_each(|h| h.impulse = DVec3::ZERO);
             for (course, body) in self.courses.iter_mut().zip(&self.bodies) {
                 [course.velocity, course.spin] = match kept {
                     true => pulled(course, body),
@@ -618,11 +622,16 @@ impl Tree {
     }
 
     /// Gives all nodes the velocities that were found.
-    pub fn write_velocities(&self, cast: &mut Cast<'_>) {
+    pub fn write_velocities(&self, cast: &mut Cast<'_>, joints: &mut [Joint]) {
         let nodes = &mut cast.nodes[cast.slot[self.matter.index()] as usize];
-        for (limb, course) in self.limbs.iter().zip(&self.courses) {
+        let limbs = self.limbs.iter().zip(&self.holds);
+        for ((limb, hold), course) in limbs.zip(&self.courses) {
             nodes.velocity[limb.node as usize] = course.velocity;
             nodes.spin[limb.node as usize] = course.spin;
+            if let Some(joint) = joints.get_mut(limb.joint as usize) {
+                let given = (hold.impulse * limb.side).to_array();
+                joint.load.iter_mut().zip(given).for_each(|(l, g)| *l += g);
+            }
         }
     }
 
@@ -657,6 +666,7 @@ impl Tree {
                 false => [body.velocity, body.spin],
             };
             let hold = &mut self.holds[i];
+            hold.impulse = DVec3::ZERO;
             hold.start[0] = body.axes * limb.own;
             if let Some(parent) = self.bodies.get(limb.parent as usize) {
                 hold.start[1] = parent.axes * limb.other;
@@ -708,10 +718,4 @@ impl Tree {
 #[inline]
 fn nimble(body: &Body) -> DMat3 {
     DMat3::from_diagonal(body.agile)
-}
-
-/// The larger one; not a number if either is none.
-#[inline]
-fn larger(a: f64, b: f64) -> f64 {
-    if b > a || b.is_nan() { b } else { a }
 }
