@@ -1,12 +1,15 @@
 //! Chains and trees of ball joints: every solver, and every kind of joint that Rapier has.
 
 use super::{
-    engine::{Runner, race},
+    engine::{Runner, TURN, race},
     ours::{Ours, Setting},
     plan::Plan,
     rapier::{Joints, double, single},
 };
-use crate::{measure::Effort, row::Row};
+use crate::{
+    measure::{Effort, progress},
+    row::Row,
+};
 use anyhow::Result;
 use glam::DVec3;
 use std::{collections::BTreeSet, time::Duration};
@@ -33,6 +36,9 @@ const PEER: &str = "rapier3d impulse 4";
 
 /// The most a joint may cost in the largest model, over what it costs in one of up to 127 joints.
 const GROWTH: f64 = 1.3;
+
+/// Turns that each size has while the growth is measured: 5 s.
+const GROWTH_TURNS: usize = 500 / TURN;
 
 /// A family of models.
 struct Family {
@@ -113,7 +119,6 @@ impl Family {
         let mut rows = Vec::new();
         // Whatever took too long with fewer joints isn't tried with more.
         let mut slow = BTreeSet::new();
-        let mut prices = Vec::new();
         for &size in sizes {
             let plan = (self.plan)(size);
             let mut runners = runners(&plan, |name| !slow.contains(name))?;
@@ -129,12 +134,19 @@ impl Family {
             );
             let case = format!("{} of {size}, 5 s", self.case);
             rows.extend(self.compare(&case, size, &plan, &runners, steps));
-            if let Some(graph) = runners.iter().find(|r| r.name == "graph 1e-6") {
-                prices.push((size, graph.summary(1e-6).median / size as f64));
+        }
+        rows.extend(self.growth(sizes)?);
+        match effort {
+            Effort::Full => {
+                for &size in sizes {
+                    rows.extend(self.minute(size, effort)?);
+                }
+            }
+            Effort::Quick => {
+                eprintln!("{}: quick, a minute of {} only", self.case, self.headline);
+                rows.extend(self.minute(self.headline, effort)?);
             }
         }
-        rows.extend(self.growth(&prices));
-        rows.extend(self.minute(effort)?);
         Ok(rows)
     }
 
@@ -196,19 +208,50 @@ impl Family {
         rows
     }
 
-    /// Whether the price of a joint stays the same.
-    fn growth(&self, prices: &[(usize, f64)]) -> Option<Row> {
-        let &(most, price) = prices.last()?;
+    /// Whether the price of a joint stays the same. All sizes are stepped in turns: a machine that changes its pace changes it for all.
+    fn growth(&self, sizes: &[usize]) -> Result<Vec<Row>> {
+        let case = format!("{} growing", self.case);
+        let mut all = Vec::new();
+        for &size in sizes {
+            let plan = (self.plan)(size);
+            let setting = Setting {
+                solver: "graph",
+                tolerance: 1e-6,
+                threads: 1,
+            };
+            let engine = Box::new(Ours::new(&plan, setting)?);
+            all.push((size, Runner::new("graph 1e-6", engine, &plan), plan));
+        }
+        let bar = progress(&case, GROWTH_TURNS);
+        for _ in 0..GROWTH_TURNS {
+            for (_, runner, plan) in &mut all {
+                (0..TURN).for_each(|_| runner.step(plan));
+            }
+            bar.inc(1);
+        }
+        bar.finish_and_clear();
+        let price = |size: usize, runner: &Runner| runner.summary(1e-6).median / size as f64;
+        let prices: Vec<(usize, f64)> = all.iter().map(|(n, r, _)| (*n, price(*n, r))).collect();
+        let mut rows: Vec<Row> = prices
+            .iter()
+            .map(|(size, price)| {
+                let metric = format!("graph 1e-6: step per joint, of {size}");
+                Row::single(&case, &metric, *price, "µs")
+            })
+            .collect();
+        let Some(&(most, last)) = prices.last() else {
+            return Ok(rows);
+        };
         let few: Vec<f64> = prices.iter().filter(|p| p.0 <= 127).map(|p| p.1).collect();
         let few = few.iter().sum::<f64>() / few.len() as f64;
-        let case = format!("{} growing", self.case);
         let metric = format!("graph 1e-6: step per joint, of {most} over up to 127");
-        Some(Row::single(&case, &metric, price / few, "").at_most(GROWTH))
+        rows.push(Row::single(&case, &metric, last / few, "").at_most(GROWTH));
+        Ok(rows)
     }
 
-    /// A minute of the headline's size: every solver at both tolerances. A quick run leaves out sweeps and the tighter one, and says so.
-    fn minute(&self, effort: Effort) -> Result<Vec<Row>> {
-        let plan = (self.plan)(self.headline);
+    /// A minute of one size: every solver at both tolerances. A quick run leaves out sweeps and the tighter one, and says so.
+    fn minute(&self, size: usize, effort: Effort) -> Result<Vec<Row>> {
+        let plan = (self.plan)(size);
         let quick = matches!(effort, Effort::Quick);
         let keep = |name: &str| !quick || !(name.contains("iterative") || name.contains("1e-9"));
         if quick {
@@ -217,7 +260,7 @@ impl Family {
         let mut runners = runners(&plan, keep)?;
         let seconds = effort.repeats(60, 60) as f64;
         let steps = (seconds / plan.step).round() as usize;
-        let label = format!("{} {}, a minute", self.case, self.headline);
+        let label = format!("{} {size}, a minute", self.case);
         eprintln!("{label}");
         let patience = effort.repeats(60, 15) as u64;
         race(
@@ -227,7 +270,7 @@ impl Family {
             steps,
             Duration::from_secs(patience),
         );
-        let case = format!("{} of {}, 60 s", self.case, self.headline);
+        let case = format!("{} of {size}, 60 s", self.case);
         let mut rows = self.compare(&case, 0, &plan, &runners, steps);
         let first = &runners[0];
         let scale = plan.energy_scale() / 100.0;
@@ -282,7 +325,7 @@ fn runners(plan: &Plan, wanted: impl Fn(&str) -> bool) -> Result<Vec<Runner>> {
     Ok(runners)
 }
 
-/// What ours reports of trouble, where there was some.
+/// What ours reports of trouble: its halvings, and all else where there was some.
 pub fn trouble(case: &str, runner: &Runner) -> Vec<Row> {
     let trouble = runner.trouble();
     let all = [
@@ -290,7 +333,11 @@ pub fn trouble(case: &str, runner: &Runner) -> Vec<Row> {
         ("redundant rows", trouble.redundant),
         ("quarantines", trouble.quarantines),
     ];
-    let told = all.iter().filter(|(_, count)| *count > 0);
+    // Peers halve no steps.
+    let always = |what: &str| what == "halvings" && !runner.name.starts_with("rapier");
+    let told = all
+        .iter()
+        .filter(|(what, count)| *count > 0 || always(what));
     told.map(|(what, count)| {
         Row::single(
             case,

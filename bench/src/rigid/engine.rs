@@ -66,7 +66,7 @@ impl Runner {
     }
 
     /// One step; then `watch` may look at it, off the clock.
-    fn step(&mut self, plan: &Plan) {
+    pub fn step(&mut self, plan: &Plan) {
         let began = Instant::now();
         self.engine.step();
         let took = began.elapsed();
@@ -100,7 +100,7 @@ impl Runner {
 }
 
 /// Steps of one engine before it is another's turn: enough to have its own memory warm again.
-const TURN: usize = 25;
+pub const TURN: usize = 25;
 
 /// Runs all for `steps` steps in turns, each at most for `patience`.
 pub fn race(label: &str, plan: &Plan, runners: &mut [Runner], steps: usize, patience: Duration) {
