@@ -33,6 +33,7 @@ const MATERIAL: Material = Material {
     turn_damping: 1e-6,
     centre_stiffness: 0.0,
     torsion: 0.0,
+    twist: 0.0,
     bending: 0.0,
     brace: 0.0,
     gravity: false,

@@ -117,7 +117,7 @@ impl Crew {
         });
     }
 
-    /// Does `work` on stretches of `size` items (≥ 1), spread over a crew if there is one; it is told where each begins.
+    /// Does `work` on stretches of at most `size` items (≥ 1), spread over a crew if there is one; it is told where each begins.
     pub fn spread<T: Send>(
         crew: Option<&Self>,
         items: &mut [T],
@@ -128,6 +128,7 @@ impl Crew {
         match crew {
             Some(crew) if !crew.helpers.is_empty() && items.len() > size => {
                 let count = items.len();
+                let size = even_share(count, size, usize::MAX);
                 let base = Items(items.as_mut_ptr());
                 let base = &base;
                 crew.run(count.div_ceil(size), &move |k| {

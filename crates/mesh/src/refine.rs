@@ -109,6 +109,22 @@ impl Refinement {
         self.levels.last().map_or(&[], |level| &level.triangles)
     }
 
+    /// Texture coordinates of all vertices, from those of the coarse surface: in the middle of each edge the mean of its ends. None if there is not a pair
+    /// for each of those.
+    pub fn texture(&self, coarse: &[[f64; 2]]) -> Vec<[f64; 2]> {
+        if self.levels.first().map(|level| level.vertices) != Some(coarse.len()) {
+            return Vec::new();
+        }
+        let mut all = coarse.to_vec();
+        for level in &self.levels {
+            for edge in &level.edges {
+                let [a, b] = edge.map(|v| all[v as usize]);
+                all.push([0.5 * (a[0] + b[0]), 0.5 * (a[1] + b[1])]);
+            }
+        }
+        all
+    }
+
     /// Room for a frame.
     pub fn skin(&self) -> Skin {
         Skin {

@@ -8,10 +8,10 @@ use std::fs;
 use glam::DVec3;
 use serde_json::Value;
 use trocar_mesh::export::{
-    ExportError, GltfAnimation, Interpolation, PointVectors, VtkFrame, VtkSeries,
+    ExportError, GltfAnimation, Interpolation, PointVectors, VtkFrame, VtkSeries, to_vtp,
 };
 use trocar_mesh::primitive::TubeShape;
-use trocar_mesh::{Surface, read};
+use trocar_mesh::{Refinement, Surface, read};
 
 fn organ() -> Surface {
     let path = vec![DVec3::ZERO, 0.1 * DVec3::Y];
@@ -56,6 +56,7 @@ fn a_series_is_readable_after_every_frame() {
                     positions: &organ.positions,
                     triangles: &organ.triangles,
                     vectors: &vectors,
+                    texture: &[],
                 },
             )
             .unwrap();
@@ -117,12 +118,50 @@ fn a_refused_frame_changes_nothing() {
         positions: &good.positions,
         triangles: &good.triangles,
         vectors: &vectors,
+        texture: &[],
     };
     assert!(matches!(
         series.push(2.0, frame),
         Err(ExportError::WrongCount { .. })
     ));
     assert_eq!(series.frames(), 1);
+}
+
+/// Texture coordinates go along, refined like the surface; a wrong number of them is refused.
+#[test]
+fn texture_coordinates_are_written() {
+    let good = organ();
+    let coarse: Vec<[f64; 2]> = good.positions.iter().map(|p| [p.x, p.y]).collect();
+    let refinement = Refinement::new(&good.triangles, good.positions.len(), 1).unwrap();
+    let fine = refinement.texture(&coarse);
+    assert_eq!(fine.len(), refinement.vertices());
+    for t in refinement.triangles().chunks_exact(4).zip(&good.triangles) {
+        // All new corners are middles of the old edges.
+        let middles: Vec<[f64; 2]> = (0..3)
+            .map(|k| [t.1[k], t.1[(k + 1) % 3]].map(|v| coarse[v as usize]))
+            .map(|[a, b]| [0.5 * (a[0] + b[0]), 0.5 * (a[1] + b[1])])
+            .collect();
+        let new = t.0.as_flattened().iter().map(|v| *v as usize);
+        for v in new.filter(|v| *v >= coarse.len()) {
+            assert!(middles.contains(&fine[v]), "{:?}", fine[v]);
+        }
+    }
+    assert!(refinement.texture(&coarse[1..]).is_empty());
+    let frame = VtkFrame::from(&good);
+    let text = to_vtp(&VtkFrame {
+        texture: &coarse,
+        ..frame
+    })
+    .unwrap();
+    assert!(text.contains("<PointData TCoords=\"texture\">"), "{text}");
+    assert!(text.contains("Name=\"texture\" NumberOfComponents=\"2\""));
+    assert!(matches!(
+        to_vtp(&VtkFrame {
+            texture: &coarse[1..],
+            ..frame
+        }),
+        Err(ExportError::WrongCount { .. })
+    ));
 }
 
 /// A `.glb` taken apart by the rules of the standard.

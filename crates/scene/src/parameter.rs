@@ -168,7 +168,7 @@ fn of_law(law: LawSpec) -> &'static str {
 }
 
 /// Every number of a material.
-const NUMBERS: [Number; 19] = [
+const NUMBERS: [Number; 20] = [
     Number {
         name: "mass",
         unit: |_| "kg",
@@ -248,6 +248,14 @@ const NUMBERS: [Number; 19] = [
         range: Range::UpTo(0.1),
         tissues: Tissues::Carried,
         place: |m| &mut m.torsion,
+    },
+    Number {
+        name: "twist",
+        unit: |_| "N·m/rad",
+        about: "What turns the rings of a pipe across its axis.",
+        range: Range::UpTo(0.1),
+        tissues: Tissues::Pipes,
+        place: |m| &mut m.twist,
     },
     Number {
         name: "centre stiffness",

@@ -22,6 +22,11 @@ impl Net {
             let reference = self.reference(nodes, z);
             energy += element::torsion_energy(nodes.orientation[z], reference, torsion.constant);
         }
+        for (twist, axis) in self.twists() {
+            let [a, b] = twist.along.map(at);
+            let axis = nodes.orientation[twist.frame as usize] * *axis;
+            energy += element::twist_energy(axis, b - a, twist.constant);
+        }
         for i in 0..nodes.len() {
             let apart = nodes.position[i] - self.base_position(nodes, i);
             energy += element::memory_energy(apart, self.memory(i), self.memory_base(i));

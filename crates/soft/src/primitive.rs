@@ -2,7 +2,7 @@
 
 use crate::{
     element::{Base, Element, Law, Plastic},
-    net::{Bend, NetParts, NodeFlags, Torsion},
+    net::{Bend, NetParts, NodeFlags, Torsion, Twist},
 };
 use glam::DVec3;
 use trocar_dynamics::{Integrator, Lock, MassNode, Rigid};
@@ -61,6 +61,8 @@ pub struct Material {
     pub centre_stiffness: f64,
     /// Torsion of a central node against its orientation at rest, N·m/rad (K40).
     pub torsion: f64,
+    /// Torsion of a central node of a pipe against the pipe's own main axis, N·m/rad (K40); 0 leaves it out.
+    pub twist: f64,
     /// Bending at a central node of a pipe, N/rad (K41); 0 leaves it out.
     pub bending: f64,
     /// Dampers along a pipe, from ring to ring, N·s/m (K32).
@@ -244,6 +246,14 @@ pub fn pipe(tube: &Tube, material: &Material) -> NetParts {
         parts.torsions.extend((0..rings).map(|frame| Torsion {
             frame,
             constant: material.torsion,
+        }));
+    }
+    if material.twist > 0.0 && rings > 1 {
+        // The main axis at a ring leads from the one before it to the one after it, as far as there are any.
+        parts.twists.extend((0..rings).map(|frame| Twist {
+            frame,
+            along: [frame.saturating_sub(1), (frame + 1).min(rings - 1)],
+            constant: material.twist,
         }));
     }
     parts

@@ -20,6 +20,7 @@ fn springs_memory_and_torsion() {
                 memory_base: base,
                 gain,
                 torsion: 0.01,
+                twist: 0.02,
                 bending: 0.0,
                 brace: 0.0,
                 gravity: true,

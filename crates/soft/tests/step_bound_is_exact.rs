@@ -391,6 +391,7 @@ fn of_model_2_by_explicit_damping() {
             centre_damping: 0.4,
             bending: 0.0,
             torsion: 0.0,
+            twist: 0.0,
             ..MATERIAL
         };
         let mut net = pipe(7, 10, &material);

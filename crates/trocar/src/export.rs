@@ -82,7 +82,7 @@ impl Export {
                         &name,
                         Interpolation::Linear,
                         simulation.state().time,
-                        fine.surface(simulation, t)?,
+                        fine.surface(simulation, t)?.0,
                     )?;
                     Sink::Gltf(Box::new(animation), folder.join(format!("{name}.glb")))
                 }
@@ -114,10 +114,12 @@ impl Export {
         let time = simulation.state().time;
         for (t, (fine, sink)) in self.sinks.iter_mut().enumerate() {
             let torn = fine.edits != simulation.model().tissues[t].edits;
-            let surface = fine.surface(simulation, t)?;
+            let (surface, texture) = fine.surface(simulation, t)?;
             match sink {
                 Sink::Vtk(series) => {
-                    series.push(time, VtkFrame::from(surface))?;
+                    let texture = &texture[..];
+                    let frame = VtkFrame::from(surface);
+                    series.push(time, VtkFrame { texture, ..frame })?;
                 }
                 Sink::Gltf(..) if torn => anyhow::bail!(
                     "{} has torn: an animation keeps its triangles; choose --export-format vtk",
@@ -150,6 +152,8 @@ struct Fine {
     refinement: Refinement,
     skin: Skin,
     surface: Surface,
+    /// Texture coordinates, if the tissue has any.
+    texture: Vec<[f64; 2]>,
     times: u32,
     /// Of the surface that it is made for.
     edits: u32,
@@ -167,14 +171,15 @@ impl Fine {
                 positions: vec![DVec3::ZERO; refinement.vertices()],
                 triangles: refinement.triangles().to_vec(),
             },
+            texture: refinement.texture(&tissue.texture),
             refinement,
             times,
             edits: tissue.edits,
         })
     }
 
-    /// Its surface now; what was torn or cut since is refined anew.
-    fn surface(&mut self, simulation: &Simulation, t: usize) -> Result<&Surface> {
+    /// Its surface now, with its texture coordinates; what was torn or cut since is refined anew.
+    fn surface(&mut self, simulation: &Simulation, t: usize) -> Result<(&Surface, &[[f64; 2]])> {
         if self.edits != simulation.model().tissues[t].edits {
             *self = Self::new(simulation, t, self.times)?;
         }
@@ -186,7 +191,7 @@ impl Fine {
             let fine = self.surface.positions.iter_mut().zip(self.skin.positions());
             fine.for_each(|(to, from)| *to = from.as_dvec3());
         }
-        Ok(&self.surface)
+        Ok((&self.surface, &self.texture))
     }
 }
 

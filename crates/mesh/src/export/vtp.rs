@@ -17,6 +17,8 @@ pub struct VtkFrame<'a> {
     pub triangles: &'a [[u32; 3]],
     /// Velocities, forces and the like; may be empty.
     pub vectors: &'a [PointVectors<'a>],
+    /// Texture coordinates, a pair for each vertex; may be empty.
+    pub texture: &'a [[f64; 2]],
 }
 
 /// A vector at each vertex.
@@ -34,6 +36,7 @@ impl<'a> From<&'a Surface> for VtkFrame<'a> {
             positions: &surface.positions,
             triangles: &surface.triangles,
             vectors: &[],
+            texture: &[],
         }
     }
 }
@@ -48,9 +51,18 @@ pub fn to_vtp(frame: &VtkFrame<'_>) -> Result<String, ExportError> {
     // Writing into a string cannot fail.
     writeln!(
         text,
-        "<Piece NumberOfPoints=\"{points}\" NumberOfPolys=\"{triangles}\">\n<PointData>"
+        "<Piece NumberOfPoints=\"{points}\" NumberOfPolys=\"{triangles}\">"
     )
     .ok();
+    if frame.texture.is_empty() {
+        text.push_str("<PointData>\n");
+    } else {
+        ExportError::unless_matching("texture", frame.texture.len(), points)?;
+        text.push_str("<PointData TCoords=\"texture\">\n");
+        let numbers = frame.texture.as_flattened().iter();
+        let bytes = numbers.flat_map(|x| x.to_le_bytes());
+        add_array(&mut text, "Float64", "texture", 2, bytes);
+    }
     for vectors in frame.vectors {
         ExportError::unless_plain(vectors.name)?;
         ExportError::unless_matching(vectors.name, vectors.values.len(), points)?;

@@ -14,7 +14,7 @@ use crate::{
 use trocar_dynamics::{Lock, MassNode};
 use trocar_soft::{
     Active, Element, Input, NodeFlags, OwnMemory,
-    net::{Bend, Torsion},
+    net::{Bend, Torsion, Twist},
 };
 
 impl Draft<'_> {
@@ -78,13 +78,22 @@ impl Draft<'_> {
         }
         for (i, spec) in edit.torsions.iter().enumerate() {
             let at = [Key::Name("edit"), Key::Name("torsions"), Key::Index(i)];
-            let centre = CentreName {
-                centre: spec.centre,
+            let central = |centre: u32| {
+                let name = NodeName::Central(CentreName { centre });
+                self.node(name, &at).map(|node| node as u32)
             };
-            self.parts.torsions.push(Torsion {
-                frame: self.node(NodeName::Central(centre), &at)? as u32,
-                constant: spec.stiffness,
-            });
+            let (frame, constant) = (central(spec.centre)?, spec.stiffness);
+            match spec.along {
+                None => self.parts.torsions.push(Torsion { frame, constant }),
+                Some([a, b]) => {
+                    let along = [central(a)?, central(b)?];
+                    self.parts.twists.push(Twist {
+                        frame,
+                        along,
+                        constant,
+                    });
+                }
+            }
         }
         Ok(())
     }

@@ -16,7 +16,7 @@ use trocar_collide::{
     near::{Near, overlap},
     rigid::{Contacts, Detector, Pair, Regions, Scratch, Shape, World},
 };
-use trocar_dynamics::{BodyContact, Crew, MatterId, Nodes};
+use trocar_dynamics::{BodyContact, Crew, MatterId, Nodes, crew::even_share};
 use trocar_math::{Bounds, Pose, Sets};
 
 /// Contacts this near (m, from each body) are watched: they rest without coming and going.
@@ -30,7 +30,7 @@ const AHEAD: f64 = 8.0;
 const TREMBLES: f64 = 0.02;
 
 /// So many pairs, and so many bodies, are handed to a thread at once. The cut shows in nothing but time.
-const CHUNK: usize = 256;
+const CHUNK: usize = 64;
 const BODIES: usize = 64;
 
 /// Which point of contact it is: colliders, parts, features.
@@ -356,7 +356,8 @@ impl Collisions {
             AHEAD * (margins[c] - WATCH) + trembles
         };
         let wide = self.near_bodies.of_bounds(bounds, left, room, lasting);
-        let count = wide.len().div_ceil(CHUNK);
+        let share_out = even_share(wide.len(), CHUNK, usize::MAX);
+        let count = wide.len().div_ceil(share_out);
         self.used = count;
         if self.chunks.len() < count {
             self.chunks.resize_with(count, Chunk::default);
@@ -364,8 +365,8 @@ impl Collisions {
         let chunks = &mut self.chunks[..count];
         let detector = self.detector;
         let narrow = |k: usize, chunk: &mut Chunk| {
-            let from = k * CHUNK;
-            let some = &wide[from..wide.len().min(from + CHUNK)];
+            let from = k * share_out;
+            let some = &wide[from..wide.len().min(from + share_out)];
             chunk.pairs.clear();
             let near = some.iter().filter(|p| overlap(bounds, p) && now(p.a, p.b));
             chunk.pairs.extend(near);

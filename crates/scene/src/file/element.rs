@@ -282,6 +282,10 @@ pub struct TorsionSpec {
     pub centre: u32,
     /// N·m/rad, ≥ 0.
     pub stiffness: f64,
+    /// Two central nodes, counted from 0: it is then turned along the line from the first to the second, as it was built, instead of back to how it stood.
+    /// Default: none.
+    #[serde(default)]
+    pub along: Option<[u32; 2]>,
 }
 
 impl EditSpec {

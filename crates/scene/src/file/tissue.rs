@@ -209,6 +209,9 @@ pub struct MaterialSpec {
     /// Torsion of a central node against how it was built, N·m/rad, ≥ 0. Default: 0.
     #[serde(default)]
     pub torsion: f64,
+    /// Torsion of a pipe's central nodes against the pipe's own axis, N·m/rad, ≥ 0: rings stay across it however it bends. Default: 0, none.
+    #[serde(default)]
+    pub twist: f64,
     /// Bending of a pipe at its central nodes, N/rad, ≥ 0. Default: 0, none.
     #[serde(default)]
     pub bending: f64,

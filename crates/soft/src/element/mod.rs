@@ -106,6 +106,24 @@ pub fn torsion_energy(orientation: DQuat, reference: DQuat, constant: f64) -> f6
     0.5 * constant * turn.length_squared()
 }
 
+/// Torque (N·m) that turns an `axis` of a frame (unit length) along the main axis `main` (m), `constant` in N·m/rad, and the force (N) on the node
+/// that `main` leads to: the one that it comes from gets the opposite. Together they have the moment that the frame does not have, so that
+/// angular momentum is kept.
+pub fn twist(axis: DVec3, main: DVec3, constant: f64) -> (DVec3, DVec3) {
+    let square = main.length_squared();
+    let Some(about) = axis.cross(main).try_normalize() else {
+        return (DVec3::ZERO, DVec3::ZERO);
+    };
+    let torque = about * (constant * angle(axis, main));
+    (torque, main.cross(torque) / square)
+}
+
+/// Energy of such an element, J; [`twist`] is its gradient.
+pub fn twist_energy(axis: DVec3, main: DVec3, constant: f64) -> f64 {
+    let apart = angle(axis, main);
+    0.5 * constant * apart * apart
+}
+
 /// Force (N) on the middle node `k` of a bending element (K41, (3.40)); each neighbour takes minus
 /// half of it, so that no momentum is lost (the printed law gives no reaction).
 ///

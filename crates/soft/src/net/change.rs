@@ -21,6 +21,7 @@ impl Net {
             elements: self.elements().collect(),
             bends: self.bends().copied().collect(),
             torsions: self.torsions.clone(),
+            twists: self.twists.iter().map(|(twist, _)| *twist).collect(),
             signals: self.links.signals.clone(),
             actives: self.links.actives.clone(),
             triangles: self.triangles.clone(),

@@ -271,6 +271,16 @@ impl Net {
                 nodes.torque[f] -= torque;
             }
         }
+        for (twist, axis) in &self.twists {
+            let z = twist.frame as usize;
+            let [a, b] = twist.along.map(|n| n as usize);
+            let main = nodes.position[b] - nodes.position[a];
+            let axis = nodes.orientation[z] * *axis;
+            let (torque, force) = element::twist(axis, main, twist.constant);
+            nodes.torque[z] += torque;
+            nodes.force[b] += force;
+            nodes.force[a] -= force;
+        }
     }
 
     /// Lets flow what yields (see [`Plastic`](element::Plastic)): once a substep, when everything has moved.

@@ -10,7 +10,7 @@ mod schedule;
 mod sweep;
 
 pub use flags::NodeFlags;
-pub use parts::{Bend, NetError, NetParts, OwnMemory, Torsion};
+pub use parts::{Bend, NetError, NetParts, OwnMemory, Torsion, Twist};
 
 use crate::element::{self, Base, Element, Input};
 use glam::{DQuat, DVec3};
@@ -48,6 +48,8 @@ pub struct Net {
     unbound: bool,
     bends: Vec<(Bend, f64)>,
     torsions: Vec<Torsion>,
+    /// Each with the direction of its main axis at rest, in its frame.
+    twists: Vec<(Twist, DVec3)>,
     triangles: Vec<[u32; 3]>,
     gravity: bool,
     /// Fathers move; otherwise they are held where they are, whatever pulls at them.
@@ -107,6 +109,15 @@ impl Net {
                 (*bend, element::bending_angle(k - i, k - j))
             })
             .collect();
+        let twists = parts
+            .twists
+            .iter()
+            .map(|twist| {
+                let [a, b] = twist.along.map(|n| rest.position[n as usize]);
+                let back = rest.orientation[twist.frame as usize].conjugate();
+                (*twist, back * (b - a).normalize_or(DVec3::X))
+            })
+            .collect();
         let links = Links::new(&parts);
         if !links.plastic.is_empty() {
             rest.flow = vec![0.0; links.len()];
@@ -137,6 +148,7 @@ impl Net {
             schedule,
             bends,
             torsions: parts.torsions,
+            twists,
             triangles: parts.triangles,
             gravity: parts.gravity,
             mobile: parts.mobile,
@@ -236,6 +248,11 @@ impl Net {
             Some(f) => nodes.orientation[f] * self.rest.orientation[f].conjugate() * rest,
             None => rest,
         }
+    }
+
+    /// What turns frames along a main axis, with the direction of that axis at rest in the frame.
+    pub fn twists(&self) -> &[(Twist, DVec3)] {
+        &self.twists
     }
 
     /// The torsion elements.

@@ -26,6 +26,17 @@ pub struct Torsion {
     pub constant: f64,
 }
 
+/// Turns an axis of a frame along the main axis of what it is part of: from one node to another (K40).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Twist {
+    /// Which frame.
+    pub frame: u32,
+    /// Two nodes, different ones, from the first of which the main axis leads to the second; the frame may be one of them.
+    pub along: [u32; 2],
+    /// N·m/rad, ≥ 0.
+    pub constant: f64,
+}
+
 /// Shape memory of a single node that is unlike that of the others (K25).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OwnMemory {
@@ -60,6 +71,8 @@ pub struct NetParts {
     pub bends: Vec<Bend>,
     /// The torsion elements.
     pub torsions: Vec<Torsion>,
+    /// Those that turn frames along a main axis.
+    pub twists: Vec<Twist>,
     /// What drives active elements (K44).
     pub signals: Vec<Signal>,
     /// Which elements are driven; an element at most once.
@@ -196,6 +209,29 @@ fn check_extended(parts: &NetParts, frames: usize, count: usize) -> Result<(), N
             return Err(NetError::Torsion(i, "it needs a central node of the net"));
         }
         if !sound(torsion.constant) {
+            return Err(NetError::Torsion(
+                i,
+                "its constant must be at least 0 and finite",
+            ));
+        }
+    }
+    let rest = |n: u32| match n as usize {
+        n if n < frames => parts.frames[n].position,
+        n => parts.points[n - frames],
+    };
+    for (i, twist) in parts.twists.iter().enumerate() {
+        let known = twist.along.iter().all(|n| (*n as usize) < count);
+        if twist.frame as usize >= frames || !known {
+            return Err(NetError::Torsion(i, "it needs nodes of the net"));
+        }
+        let [a, b] = twist.along.map(rest);
+        if a == b {
+            return Err(NetError::Torsion(
+                i,
+                "its main axis needs two nodes in different places",
+            ));
+        }
+        if !sound(twist.constant) {
             return Err(NetError::Torsion(
                 i,
                 "its constant must be at least 0 and finite",

@@ -139,6 +139,13 @@ fn present_stiffness(net: &Net, nodes: &mut Nodes, time: f64, sums: &mut Vec<f64
             .iter()
             .for_each(|n| sums[*n as usize] += stiffness);
     }
+    for (twist, _) in net.twists() {
+        let [a, b] = twist.along.map(|n| n as usize);
+        let square = nodes.position[a].distance_squared(nodes.position[b]);
+        let stiffness = twist.constant / square.max(1e-12);
+        sums[a] += stiffness;
+        sums[b] += stiffness;
+    }
     bound
 }
 
@@ -160,6 +167,8 @@ fn turning_step(net: &Net, nodes: &Nodes, memory: &[f64]) -> f64 {
             .filter(|t| t.frame as usize == z || net.father(t.frame as usize) == Some(z))
             .map(|t| t.constant)
             .sum();
+        let twists = net.twists().iter().filter(|(t, _)| t.frame as usize == z);
+        let turned = turned + twists.map(|(t, _)| t.constant).sum::<f64>();
         let least = inertia.min_element();
         bound = bound.min(critical_step(least, rigid.damping, 2.0 * (held + turned)));
     }

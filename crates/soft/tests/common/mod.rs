@@ -26,6 +26,7 @@ pub const MATERIAL: Material = Material {
     turn_damping: 1e-3,
     centre_stiffness: 1.2,
     torsion: 1e-3,
+    twist: 5e-4,
     bending: 1e-3,
     brace: 0.0,
     gravity: false,

@@ -28,6 +28,15 @@ const LEAST: u32 = 8;
 /// So many contacts are handed to a thread at once. It shows in nothing but time.
 const CHUNK: usize = 256;
 
+/// What is to be known of a contact before it is made ready.
+#[derive(Clone, Copy, Debug, Default)]
+struct Run {
+    taken: bool,
+    /// True if it is not between the same two as the one before it; who they are is written only here.
+    begins: bool,
+    ends: [(MatterId, u32); 2],
+}
+
 /// What contacts are solved for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Task {
@@ -122,9 +131,8 @@ pub struct Press {
     pace: Pace,
     shock: Shock,
     entries: Vec<Entry>,
-    /// Of each contact its bodies; nothing if it takes no part. Contacts are large, and whoever has to go through all of them alone should
-    /// not have to look at them.
-    ends: Vec<Option<[(MatterId, u32); 2]>>,
+    /// What is to be known of each contact. They are large, and whoever has to go through all of them alone should not have to look at them.
+    runs: Vec<Run>,
     /// Contacts that take part; of each of them its entry; and of each contact its place among them, or [`NONE`].
     taken: Vec<u32>,
     entry_of: Vec<u32>,

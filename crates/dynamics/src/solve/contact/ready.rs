@@ -1,14 +1,14 @@
 //! Making contacts ready for the sweeps.
 
 use super::{
-    Body, CHUNK, Entry, List, Pace, Place, Press, STILL, Slab, Spot, Step, Task,
+    Body, CHUNK, Entry, List, Pace, Place, Press, Run, STILL, Slab, Spot, Step, Task,
     slab::{Course, MOST_SLABS, Round, push_far},
     spot::{Symmetric, numbers},
     stride::Trail,
     twins::{Hall, Inertias, Two, answers, both, two},
 };
 use crate::{
-    BodyContact, Cast, Crew, MatterId,
+    BodyContact, Cast, Crew,
     solve::mover::{BODIES, Level, Mover, Movers, NONE},
 };
 use glam::{DMat3, DVec3};
@@ -63,39 +63,43 @@ impl Press {
         self.entry_of.clear();
         self.nth.clear();
         self.slabs.iter_mut().for_each(Slab::clear);
-        self.ends.resize(contacts.len(), None);
-        Crew::spread(crew, &mut self.ends, CHUNK, |first, some| {
-            for (to, contact) in some.iter_mut().zip(&contacts[first..]) {
-                *to = task.takes(contact).then_some([contact.a, contact.b]);
+        self.runs.resize(contacts.len(), Run::default());
+        Crew::spread(crew, &mut self.runs, CHUNK, |first, some| {
+            let mut before = first.checked_sub(1).map(|i| &contacts[i]);
+            for (run, contact) in some.iter_mut().zip(&contacts[first..]) {
+                run.taken = task.takes(contact);
+                run.begins = before.is_none_or(|b| (b.a, b.b) != (contact.a, contact.b));
+                if run.begins {
+                    run.ends = [contact.a, contact.b];
+                }
+                before = Some(contact);
             }
         });
         // The points of a pair come together: who they are between is asked once.
-        let mut last: Option<(&[(MatterId, u32); 2], Entry)> = None;
-        for (i, ends) in (0..).zip(&self.ends) {
-            let Some(ends) = ends else {
+        let (mut ends, mut is_new) = (&Run::default().ends, true);
+        for (i, run) in (0..).zip(&self.runs) {
+            if run.begins {
+                (ends, is_new) = (&run.ends, true);
+            }
+            if !run.taken {
                 self.nth.push(NONE);
                 continue;
-            };
+            }
             let k = self.taken.len() as u32;
             self.nth.push(k);
             self.taken.push(i);
-            match &mut last {
-                Some((of, entry)) if *of == ends => entry.count += 1,
-                _ => {
-                    let entry = Entry {
-                        movers: ends.map(|(matter, node)| movers.enlist(cast, matter, node)),
-                        first: k,
-                        count: 1,
-                        seat: None,
-                    };
-                    let before = last.replace((ends, entry));
-                    self.entries.extend(before.map(|(_, entry)| entry));
-                }
+            if std::mem::take(&mut is_new) {
+                self.entries.push(Entry {
+                    movers: ends.map(|(matter, node)| movers.enlist(cast, matter, node)),
+                    first: k,
+                    count: 0,
+                    seat: None,
+                });
             }
-            // Of the one that is not yet among them.
-            self.entry_of.push(self.entries.len() as u32);
+            let entry = self.entries.len() - 1;
+            self.entries[entry].count += 1;
+            self.entry_of.push(entry as u32);
         }
-        self.entries.extend(last.map(|(_, entry)| entry));
         if self.entries.is_empty() {
             return;
         }
