@@ -117,7 +117,6 @@ impl Export {
             let (surface, texture) = fine.surface(simulation, t)?;
             match sink {
                 Sink::Vtk(series) => {
-                    let texture = &texture[..];
                     let frame = VtkFrame::from(surface);
                     series.push(time, VtkFrame { texture, ..frame })?;
                 }
