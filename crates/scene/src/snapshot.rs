@@ -19,7 +19,7 @@ use trocar_math::Pose;
 use trocar_soft::membrane::{Membrane, MembraneRecord};
 use trocar_tools::{EndoscopeHandle, Grip, Handle, grasper::PARTS, grip::Hold, membrane::Stroke};
 
-const MAGIC: &[u8; 8] = b"TROCSNPB";
+const MAGIC: &[u8; 8] = b"TROCSNPC";
 
 /// No grip bears more than this, N.
 const MAX_FORCE: f64 = 1e6;

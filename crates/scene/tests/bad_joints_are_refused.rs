@@ -178,6 +178,7 @@ const CASES: &[Case] = &[
     (46, "curve = { loop = [[0.1, 0, 0], [-0.1, 0, 0]] }", 46, "three"),
     (46, "curve = { loop = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 0]] }", 46, "the same"),
     (46, "curve = { through = [[0, 0, 0], [1, 0, 0], [0, 0, 0]] }", 46, "turns back"),
+    (46, "curve = { through = [[0, 0, 0], [1, 0, 0], [1.001, 0, 0], [2, 0, 0]] }", 46, "turns back"),
     (49, "kind = \"composed\"", 49, "bases"),
     (49, "kind = \"free\"", 49, "range or a drive"),
     (49, "kind = \"distance\"\nlength = 0", 50, "length"),

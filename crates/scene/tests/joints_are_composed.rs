@@ -134,6 +134,10 @@ fn a_composed_joint_is_driven() {
 #[test]
 fn what_can_not_be_measured_is_refused() {
     let cases = [
+        (
+            "kind = \"ball\"\nmeasure = \"distance\"\nrange = [0, 1]",
+            "nothing to limit",
+        ),
         ("kind = \"fixed\"\nrange = [0, 1]", "nothing to limit"),
         (
             "kind = \"fixed\"\nmeasure = \"turn\"\nrange = [0, 1]",

@@ -132,6 +132,7 @@ fn stops_and_drives_say_what_they_hold() {
         (force(&rig, 0), 1.5 * G * position.x)
     };
     let (stopped, moment) = lever("range = [0, 1]");
+    assert_eq!(stopped.driven, 0.0);
     assert!(
         (stopped.stopped - moment).abs() < 1e-4 * moment,
         "{stopped:?}, {moment}"
@@ -147,4 +148,42 @@ fn stops_and_drives_say_what_they_hold() {
     let (weak, _) = lever("strength = 5");
     assert!(weak.held <= 5.0 * (1.0 + 1e-9), "{weak:?}");
     assert!(real::hypot(weak.held, 0.0) > 4.0, "{weak:?}");
+}
+
+/// What is restored knows what its joints bore, be they asleep or not.
+#[test]
+fn a_snapshot_knows_what_joints_bear() {
+    for sleep in [true, false] {
+        let mut text = world(&format!("step = 0.005\nsleep = {sleep}"));
+        for k in 0..3 {
+            let says = "mass = 1\nhalf_extents = [0.02, 0.1, 0.02]\ncollide = false";
+            body(
+                &mut text,
+                &format!("{k}"),
+                DVec3::Y * -(0.1 + 0.2 * f64::from(k)),
+                says,
+            );
+            let a = match k {
+                0 => "world = [0, 0, 0]".into(),
+                _ => format!("body = \"{}\"", k - 1),
+            };
+            let at = format!("[0, {:?}, 0]", -0.2 * f64::from(k));
+            joint(
+                &mut text,
+                &format!("kind = \"ball\"\na = {{ {a} }}\nb = {{ body = \"{k}\" }}\nat = {at}"),
+            );
+        }
+        let mut rig = Rig::new(&text);
+        rig.run(2.0);
+        let mut other = Rig::new(&text);
+        other
+            .simulation
+            .restore(&rig.simulation.snapshot())
+            .unwrap();
+        for k in 0..3 {
+            let weight = (3 - k) as f64 * G;
+            assert!((force(&rig, k).held - weight).abs() < 1e-4 * weight);
+            assert_eq!(force(&other, k), force(&rig, k), "{sleep}: {k}");
+        }
+    }
 }

@@ -768,6 +768,37 @@ fn a_star_is_no_system() {
     }
 }
 
+/// One body on thousands of rods to the world: its elimination would join each of them to each other.
+#[test]
+fn a_body_on_thousands_of_rods_is_swept() {
+    let count = if std::env::var_os("TROCAR_LONG").is_some() {
+        100_000
+    } else {
+        6000
+    };
+    let mut text = world("reach = 10000\nstep = 0.005\niterations = 4\nsolver = \"graph\"");
+    body(
+        &mut text,
+        "hub",
+        DVec3::ZERO,
+        "mass = 1000\nform = { ball = 1 }\ncollide = false",
+    );
+    for k in 0..count {
+        let (sin, cos) = real::sin_cos(0.001 * f64::from(k));
+        let at = vector(DVec3::new(cos, 0.0, sin) * 2.0);
+        joint(
+            &mut text,
+            &format!(
+                "kind = \"distance\"\na = {{ world = {at} }}\nb = {{ body = \"hub\", at = [0, 0, 0] }}"
+            ),
+        );
+    }
+    let mut rig = Rig::new(&text);
+    let report = rig.simulation.step(&rig.input).clone();
+    assert!(is_sound(&rig.simulation, 1e4));
+    assert_eq!(report.methods.tangled, 1, "{:?}", report.methods);
+}
+
 /// 100 000 bodies on the general way: a comb of hinges, and a net of ball joints that is all loops. Both load and step, and say how they were
 /// solved.
 #[test]

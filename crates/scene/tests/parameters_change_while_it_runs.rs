@@ -101,7 +101,7 @@ fn every_number_of_the_scene_is_listed_with_its_range() {
     // Gravity along three axes, slow motion, and whether substeps follow the state.
     assert_eq!(of("world"), 5);
     // A sheet has no central nodes, an organ one, a pipe many.
-    assert_eq!((of("sheet"), of("organ"), of("pipe")), (18, 23, 26));
+    assert_eq!((of("sheet"), of("organ"), of("pipe")), (18, 23, 27));
     assert_eq!(of("couple 0"), 1);
     assert_eq!(of("grasper"), 2);
     assert_eq!(value(&simulation, "sheet", "stiffness"), 40.0);

@@ -144,7 +144,7 @@ impl Conductor {
             let simulation = self.play.simulation();
             let (step, timings) = (simulation.model().step, &simulation.report().timings);
             self.gauge.step(step, cost, timings);
-            self.thrift.step(self.pace.room(), timings);
+            self.thrift.step(self.pace.room(), cost, timings);
         }
     }
 

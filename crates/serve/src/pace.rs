@@ -99,7 +99,9 @@ impl Thrift {
     const FULL: f64 = 0.9;
     const EASY: f64 = 0.6;
     /// Part of a step's cost that sweeps must be for it to matter how many there are.
-    const WORTH: f64 = 0.3;
+    const WORTH: f64 = 0.1;
+    /// Where all else takes so much of a step's time, fewer sweeps do not help: time runs slower in any case.
+    const HOPELESS: f64 = 1.2;
     /// Part by which a step changes the means, and by which sweeps are changed after a step.
     const MEMORY: f64 = 0.1;
     const CHANGE: f64 = 0.02;
@@ -109,16 +111,19 @@ impl Thrift {
         self.part
     }
 
-    /// A step was made that should have taken no more than `room` s.
-    pub fn step(&mut self, room: f64, stages: &Timings) {
-        let cost: f64 = stages.stage.iter().sum();
+    /// A step was made that took `cost` s and should have taken no more than `room` s. What its stages took is work, of all threads together.
+    pub fn step(&mut self, room: f64, cost: f64, stages: &Timings) {
+        let work: f64 = stages.stage.iter().sum();
         let sweeps = stages.stage[Stage::Aim as usize] + stages.stage[Stage::Correct as usize];
-        self.load += (cost / room - self.load) * Self::MEMORY;
-        self.sweeps += (sweeps / room - self.sweeps) * Self::MEMORY;
-        if self.load > Self::FULL && self.sweeps > Self::WORTH * self.load {
-            self.part = (self.part * (1.0 - Self::CHANGE)).max(Self::LEAST);
-        } else if self.load < Self::EASY || self.sweeps < Self::WORTH * self.load {
+        let load = cost / room;
+        let share = if work > 0.0 { sweeps / work } else { 0.0 };
+        self.load += (load - self.load) * Self::MEMORY;
+        self.sweeps += (load * share - self.sweeps) * Self::MEMORY;
+        let hopeless = self.load - self.sweeps > Self::HOPELESS;
+        if self.load < Self::EASY || hopeless {
             self.part = (self.part * (1.0 + Self::CHANGE)).min(1.0);
+        } else if self.load > Self::FULL && self.sweeps > Self::WORTH * self.load {
+            self.part = (self.part * (1.0 - Self::CHANGE)).max(Self::LEAST);
         }
     }
 }
@@ -278,7 +283,10 @@ mod tests {
         let mut thrift = Thrift::default();
         let mut run = |others: f64, sweeps: f64| {
             for _ in 0..1000 {
-                thrift.step(0.002, &costs(others, sweeps, thrift.part()));
+                let stages = costs(others, sweeps, thrift.part());
+                // Two threads share the work.
+                let cost = 0.5 * stages.stage.iter().sum::<f64>();
+                thrift.step(0.001, cost, &stages);
             }
             thrift.part()
         };
@@ -287,6 +295,7 @@ mod tests {
         assert!((0.3..0.55).contains(&part), "{part}");
         assert!(0.0005 + 0.0026 * part < 0.002, "{part}");
         assert_eq!(run(0.0005, 0.05), Thrift::LEAST, "never none");
+        assert_eq!(run(0.0018, 0.0009), Thrift::LEAST, "as long as it may help");
         assert_eq!(run(0.0005, 0.0005), 1.0, "back to all");
         assert_eq!(
             run(0.01, 0.001),

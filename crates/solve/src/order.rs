@@ -140,11 +140,12 @@ pub(crate) fn eliminate(
             parked[node as usize] = true;
             continue;
         }
-        let around = graph.eliminate(node);
-        products += around.len() * around.len().saturating_sub(1) / 2;
+        let degree = graph.degree[node as usize] as usize;
+        products += degree * degree.saturating_sub(1) / 2;
         if products > most {
             return None;
         }
+        let around = graph.eliminate(node);
         freedom.eliminate(node, &mut woken);
         for joint in woken.drain(..) {
             if std::mem::take(&mut parked[joint as usize]) {

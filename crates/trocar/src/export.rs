@@ -164,13 +164,18 @@ impl Fine {
         let from_first = |t: &[u32; 3]| t.map(|n| n - tissue.first);
         let triangles: Vec<[u32; 3]> = tissue.triangles.iter().map(from_first).collect();
         let refinement = Refinement::new(&triangles, positions(simulation, t).len(), times)?;
+        // Nodes that were added have none of their own.
+        let mut texture = tissue.texture.clone();
+        if !texture.is_empty() {
+            texture.resize(positions(simulation, t).len(), [0.0; 2]);
+        }
         Ok(Self {
             skin: refinement.skin(),
             surface: Surface {
                 positions: vec![DVec3::ZERO; refinement.vertices()],
                 triangles: refinement.triangles().to_vec(),
             },
-            texture: refinement.texture(&tissue.texture),
+            texture: refinement.texture(&texture),
             refinement,
             times,
             edits: tissue.edits,

@@ -142,6 +142,8 @@ impl Control {
 pub struct Memory {
     /// Impulses of the last substep: all rows of the base joints, then stop and drive of each control. N·s or N·m·s.
     pub impulses: Vec<f64>,
+    /// All that was given in the last substep, likewise; what blows took is not in it.
+    pub load: Vec<f64>,
     /// Where a curve's foot was, for each base joint.
     pub feet: Vec<f64>,
     /// Of each control its value, what its controller has summed up, and the value it last saw.
@@ -154,6 +156,7 @@ impl Memory {
     /// Becomes as `other`, without allocating if it has been as large before.
     pub fn copy_from(&mut self, other: &Self) {
         self.impulses.clone_from(&other.impulses);
+        self.load.clone_from(&other.load);
         self.feet.clone_from(&other.feet);
         self.controls.clone_from(&other.controls);
         self.h = other.h;

@@ -72,7 +72,7 @@ pub struct Foot {
 }
 
 /// At so many places of each segment a curve is looked at for places where it turns back: where it goes on by less than this part of the
-/// segment's length.
+/// segment's length, or the other way than at the place before.
 const LOOKS: u32 = 64;
 const LEAST_PACE: f64 = 0.01;
 
@@ -100,10 +100,12 @@ impl Curve {
                 if (0..segments).any(|i| chord(i) < 1e-9) {
                     return Some("two points in succession are the same");
                 }
+                let mut before = self.at(0.0).1;
                 let turns_back = (0..segments).any(|i| {
                     (0..=LOOKS).any(|k| {
                         let s = i as f64 + f64::from(k) / f64::from(LOOKS);
-                        self.at(s).1.length() < LEAST_PACE * chord(i)
+                        let last = std::mem::replace(&mut before, self.at(s).1);
+                        before.length() < LEAST_PACE * chord(i) || before.dot(last) <= 0.0
                     })
                 });
                 turns_back

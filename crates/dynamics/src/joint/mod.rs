@@ -11,7 +11,7 @@ mod hold;
 pub use control::{Control, Coordinate, Drive, Memory, Target};
 pub use guide::{Curve, Foot, Sheet};
 
-use crate::{Anchor, Local};
+use crate::{Anchor, Local, solve::larger};
 use glam::{DQuat, DVec3};
 use serde::Serialize;
 use trocar_math::Pose;
@@ -129,8 +129,6 @@ pub struct Joint {
     pub strength: f64,
     /// What the next substep starts from.
     pub memory: Memory,
-    /// All that it gave in its last substep, row by row as in its memory, N·s or N·m·s; what blows took is not in it.
-    pub load: Vec<f64>,
     /// True while all that it joins sleeps: it is then as if it were not there, but it remembers.
     pub asleep: bool,
     /// True while it has let go: it is then as if it were not there. Whoever opens or closes it has the plan made anew.
@@ -147,7 +145,6 @@ impl Joint {
             controls: Vec::new(),
             strength: f64::INFINITY,
             memory: Memory::default(),
-            load: Vec::new(),
             asleep: false,
             open: false,
             caught: None,
@@ -258,12 +255,14 @@ impl Joint {
     pub fn can_remember(&self, memory: &Memory, most: f64) -> bool {
         let fresh = *memory == Memory::default();
         let counts = memory.impulses.len() == self.rows() + 2 * self.controls.len()
+            && memory.load.len() == memory.impulses.len()
             && memory.feet.len() == self.bases.len()
             && memory.controls.len() == self.controls.len();
         let number = |x: &f64| x.is_nan() || x.abs() < 1e9;
         fresh
             || (counts
                 && memory.impulses.iter().all(|x| x.abs() <= most)
+                && memory.load.iter().all(|x| x.abs() <= 10.0 * most)
                 && memory.feet.iter().all(number)
                 && memory
                     .controls
@@ -275,9 +274,9 @@ impl Joint {
     /// Makes room for what it has to remember.
     pub(crate) fn remember(&mut self) {
         let rows = self.rows() + 2 * self.controls.len();
-        self.load.resize(rows, 0.0);
         let memory = &mut self.memory;
         memory.impulses.resize(rows, 0.0);
+        memory.load.resize(rows, 0.0);
         memory.feet.resize(self.bases.len(), f64::NAN);
         // A controller that has seen nothing yet knows no speed.
         memory
@@ -304,7 +303,7 @@ impl Joint {
         if h <= 0.0 || self.open {
             return force;
         }
-        let mut rows = self.load.iter();
+        let mut rows = self.memory.load.iter();
         for base in &self.bases {
             let square: f64 = rows.by_ref().take(base.kind.rows()).map(|x| x * x).sum();
             let most = if base.kind.is_rotational() {
@@ -312,7 +311,7 @@ impl Joint {
             } else {
                 &mut force.held
             };
-            *most = most.max(square.sqrt() / h);
+            *most = larger(*most, square.sqrt() / h);
         }
         for _ in &self.controls {
             force.stopped += rows.next().unwrap_or(&0.0) / h;

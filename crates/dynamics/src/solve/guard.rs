@@ -174,6 +174,7 @@ impl Workspace {
                 }
             }
             component.mean = false;
+            component.again = false;
             for b in &component.blocks {
                 let block = &self.plan.blocks[*b as usize];
                 self.plan.impulse[block.range()].fill(0.0);
@@ -268,6 +269,9 @@ impl Workspace {
                 without.add([still, mover.kinetic_with(pulled)], heavy, led);
             }
             if all.is_thrown() {
+                for b in &component.blocks {
+                    plan.impulse[plan.blocks[*b as usize].range()].fill(0.0);
+                }
                 for m in &component.movers {
                     movers[*m].forget();
                     if let (false, Some([push, twist])) =

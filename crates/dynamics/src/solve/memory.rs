@@ -174,7 +174,7 @@ impl Workspace {
                             if let Owner::Base { joint, memory, .. } = plan.owners[k] {
                                 let joint = &mut bonds.joints[joint as usize];
                                 joint.remember();
-                                let to = joint.load[memory as usize..].iter_mut();
+                                let to = joint.memory.load[memory as usize..].iter_mut();
                                 for (to, i) in to.zip(&plan.impulse[row..row + rows]) {
                                     *to += i * more;
                                 }
@@ -188,7 +188,7 @@ impl Workspace {
                         joint.remember();
                         let drive = usize::from(matches!(block.what, What::Drive(_)));
                         let place = joint.rows() + 2 * knob.control as usize + drive;
-                        joint.load[place] += plan.impulse[block.row];
+                        joint.memory.load[place] += plan.impulse[block.row];
                     }
                 }
             }
@@ -199,7 +199,7 @@ impl Workspace {
     pub(super) fn store(&mut self, bonds: &mut Bonds<'_>, h: f64) {
         for joint in &mut *bonds.joints {
             if !joint.asleep {
-                joint.load.fill(0.0);
+                joint.memory.load.fill(0.0);
             }
         }
         // Bonds that pull along mean arms do so once more at the end.

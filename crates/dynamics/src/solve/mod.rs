@@ -21,7 +21,7 @@ mod touch;
 
 use crate::{BodyContact, Cast, Contact, Crew, Joint, Tie};
 use component::Component;
-use contact::{Press, Task, WORK};
+use contact::{LEAST, Press, Task, WORK};
 use drive::Goal;
 use forest::Forest;
 use glam::DVec3;
@@ -54,6 +54,8 @@ pub struct Budget {
     pub sweeps: u32,
     /// Sweeps times points of contact that are worth their time: heaps of thousands get fewer sweeps.
     pub work: usize,
+    /// Sweeps that are worth their time for any number of points.
+    pub least: u32,
     /// Sweeps after which stacks are carried from below (B92); 0 if they never are.
     pub shock: u32,
     /// Speed at which something found inside a hull is put out of it, m/s. Keeps a deep first
@@ -83,6 +85,7 @@ impl Default for Budget {
             slip: 1e-6,
             sweeps: 80,
             work: WORK,
+            least: LEAST,
             shock: 0,
             recovery: 0.5,
             method: Method::Auto,
@@ -412,7 +415,7 @@ fn aim_in(
         workspace.draw_together(h, budget.recovery);
         outcome.converged = false;
     }
-    outcome.error = outcome.error.max(workspace.torn());
+    outcome.error = larger(outcome.error, workspace.torn());
     if !outcome.refused {
         workspace.share(level);
         workspace.press.give(&mut workspace.movers, level, crew);
@@ -679,6 +682,6 @@ fn push_part(movers: &mut Movers, jacobian: &[f64], part: &plan::Part, impulses:
 
 /// The larger one; not a number if either is none: what is unknown is not right.
 #[inline]
-fn larger(a: f64, b: f64) -> f64 {
+pub fn larger(a: f64, b: f64) -> f64 {
     if b > a || b.is_nan() { b } else { a }
 }

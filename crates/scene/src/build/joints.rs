@@ -234,6 +234,7 @@ impl Model {
                     let placed = |side: &AnchorSpec| match there.at {
                         Some(_) => AnchorSpec {
                             at: None,
+                            node: None,
                             world: None,
                             ..side.clone()
                         },
@@ -382,11 +383,22 @@ impl Model {
             JointKind::Ball | JointKind::Universal => Some(Measure::Swing),
             _ => None,
         };
-        let fixed = matches!(spec.kind, JointKind::Fixed | JointKind::FixedByPoints);
-        let Some(measure) = spec.measure.or(usual).filter(|_| !fixed) else {
+        let measured = spec.measure.or(usual);
+        let together = matches!(
+            spec.kind,
+            JointKind::Ball | JointKind::Hinge | JointKind::HingeByAxis | JointKind::Universal
+        );
+        let fixed = match (spec.kind, measured) {
+            (JointKind::Fixed | JointKind::FixedByPoints, _)
+            | (JointKind::Slider | JointKind::CurveSlider, Some(Measure::Turn | Measure::Swing))
+            | (JointKind::Distance, Some(Measure::Distance)) => true,
+            (_, Some(Measure::Slide | Measure::Distance)) => together,
+            _ => false,
+        };
+        let Some(measure) = measured.filter(|_| !fixed) else {
             let (problem, remedy) = match fixed {
                 true => (
-                    "a fixed joint leaves nothing to limit or drive",
+                    "this joint holds what is measured: there is nothing to limit or drive",
                     "Leave `range` and `drive` out, or use another kind.",
                 ),
                 false => (

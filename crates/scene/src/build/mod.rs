@@ -340,6 +340,7 @@ impl Rules {
                 Some(_) => usize::MAX,
                 None => (usual.work as f64 * part) as usize,
             },
+            least: fewer(usual.least),
             shock: self.shock,
             position: self.tolerance,
             velocity: self.velocity_tolerance,

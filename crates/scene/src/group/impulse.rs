@@ -10,7 +10,7 @@ use crate::{build::Model, probes::Warm};
 use glam::DVec3;
 use trocar_dynamics::{
     Anchor, Bonds, Budget, Cast, Local, Lock, MatterId, Outcome, Point,
-    solve::{self, Touches},
+    solve::{self, Touches, larger},
 };
 
 /// A substep whose joints can't be solved is halved at most so often.
@@ -183,7 +183,7 @@ fn can_be_pulled(model: &Model, anchor: &Anchor) -> bool {
 
 pub(super) fn worst(all: &mut Outcome, new: &Outcome) {
     all.iterations = all.iterations.max(new.iterations);
-    all.error = all.error.max(new.error);
+    all.error = larger(all.error, new.error);
     all.converged &= new.converged;
     all.redundant = all.redundant.max(new.redundant);
     all.failed |= new.failed;

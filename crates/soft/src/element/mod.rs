@@ -118,6 +118,9 @@ pub fn twist(axis: DVec3, main: DVec3, constant: f64) -> (DVec3, DVec3) {
     (torque, main.cross(torque) / square)
 }
 
+/// Bounds from rows count two members of an element, and this has three, a frame and two nodes: so much stiffer it counts.
+pub const TWIST_MEMBERS: f64 = 1.5;
+
 /// Energy of such an element, J; [`twist`] is its gradient.
 pub fn twist_energy(axis: DVec3, main: DVec3, constant: f64) -> f64 {
     let apart = angle(axis, main);

@@ -142,7 +142,7 @@ fn present_stiffness(net: &Net, nodes: &mut Nodes, time: f64, sums: &mut Vec<f64
     for (twist, _) in net.twists() {
         let [a, b] = twist.along.map(|n| n as usize);
         let square = nodes.position[a].distance_squared(nodes.position[b]);
-        let stiffness = twist.constant / square.max(1e-12);
+        let stiffness = element::TWIST_MEMBERS * twist.constant / square.max(1e-12);
         sums[a] += stiffness;
         sums[b] += stiffness;
     }
@@ -168,7 +168,8 @@ fn turning_step(net: &Net, nodes: &Nodes, memory: &[f64]) -> f64 {
             .map(|t| t.constant)
             .sum();
         let twists = net.twists().iter().filter(|(t, _)| t.frame as usize == z);
-        let turned = turned + twists.map(|(t, _)| t.constant).sum::<f64>();
+        let twisted: f64 = twists.map(|(t, _)| t.constant).sum();
+        let turned = turned + element::TWIST_MEMBERS * twisted;
         let least = inertia.min_element();
         bound = bound.min(critical_step(least, rigid.damping, 2.0 * (held + turned)));
     }

@@ -26,6 +26,13 @@ pub(super) fn node_stiffness(net: &Net) -> Vec<f64> {
             .iter()
             .for_each(|n| sum[*n as usize] += stiffness);
     }
+    for (twist, _) in net.twists() {
+        let [a, b] = twist.along.map(|n| n as usize);
+        let square = net.rest().position[a].distance_squared(net.rest().position[b]);
+        let stiffness = element::TWIST_MEMBERS * twist.constant / square;
+        sum[a] += stiffness;
+        sum[b] += stiffness;
+    }
     sum
 }
 

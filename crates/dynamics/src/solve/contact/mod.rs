@@ -23,7 +23,7 @@ use trocar_math::Sets;
 
 /// Sweeps times points that are worth their time in a solve, and sweeps that are worth theirs for any number of points.
 pub const WORK: usize = 52_000;
-const LEAST: u32 = 8;
+pub const LEAST: u32 = 8;
 
 /// So many contacts are handed to a thread at once. It shows in nothing but time.
 const CHUNK: usize = 256;
@@ -165,7 +165,7 @@ impl Press {
     pub fn budget(&self, budget: &super::Budget) -> u32 {
         let worth = budget.work / self.taken.len().max(1);
         let worth = u32::try_from(worth).unwrap_or(u32::MAX);
-        budget.sweeps.min(worth.max(LEAST))
+        budget.sweeps.min(worth.max(budget.least))
     }
 
     /// Where the point of a contact is, if it has one.

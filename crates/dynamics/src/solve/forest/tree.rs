@@ -566,7 +566,8 @@ impl Tree {
                 joint.memory.impulses.copy_from_slice(&impulse.to_array());
                 joint.memory.h = h;
                 let times = if self.again { 2.0 } else { 1.0 };
-                joint.load.copy_from_slice(&(impulse * times).to_array());
+                let given = impulse * times;
+                joint.memory.load.copy_from_slice(&given.to_array());
             }
         }
     }
@@ -630,7 +631,8 @@ impl Tree {
             nodes.spin[limb.node as usize] = course.spin;
             if let Some(joint) = joints.get_mut(limb.joint as usize) {
                 let given = (hold.impulse * limb.side).to_array();
-                joint.load.iter_mut().zip(given).for_each(|(l, g)| *l += g);
+                let load = joint.memory.load.iter_mut();
+                load.zip(given).for_each(|(l, g)| *l += g);
             }
         }
     }
