@@ -7,7 +7,7 @@ mod common;
 use common::{built, is_sound};
 use glam::DVec3;
 use trocar_scene::{
-    Look,
+    Look, Scene,
     recording::{Attachment, Recording, Verdict, Writer},
 };
 use trocar_tools::EndoscopeHandle;
@@ -148,4 +148,33 @@ fn it_is_hashed_stored_and_replayed_and_touches_nothing() {
     }
     assert_eq!(resumed.hash(), moved.hash());
     assert!(is_sound(&resumed, 1.0));
+}
+
+/// All that moves is within the picture, at any size, beside a floor without end; a scene with nothing is seen as ever.
+#[test]
+fn a_scene_without_a_camera_is_seen_whole() {
+    for size in [0.002, 0.1, 3.0] {
+        let mut text = common::rigid::world("reach = 100");
+        let floor = "motion = \"static\"\nform = { half_space = [0, 1, 0] }";
+        common::rigid::body(&mut text, "floor", DVec3::ZERO, floor);
+        let says = format!("mass = 1\nhalf_extents = [{size:?}, {size:?}, {size:?}]");
+        let places = [DVec3::new(5.0, 1.0, 2.0), DVec3::new(5.0, 4.0, 2.0)].map(|p| p * size * 2.0);
+        for (k, place) in places.iter().enumerate() {
+            common::rigid::body(&mut text, &format!("{k}"), *place, &says);
+        }
+        let scene = Scene::from_text("test.toml", &text).unwrap_or_else(|e| panic!("{e}"));
+        let simulation = common::simulation(&scene, 1);
+        let camera = simulation.model().camera;
+        let (eye, target) = (DVec3::from(camera.eye), DVec3::from(camera.target));
+        for place in places {
+            let angle = trocar_math::angle(target - eye, place - eye).to_degrees();
+            assert!(angle + 2.0 < 0.5 * camera.field_of_view, "{size}: {angle}°");
+            assert!(place.distance(eye) > 2.0 * size && place.distance(eye) < 30.0 * size);
+        }
+    }
+    let scene = Scene::from_text("test.toml", "trocar = 1\n").unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(
+        common::simulation(&scene, 1).model().camera.eye,
+        [0.0, 0.12, 0.22]
+    );
 }

@@ -1,11 +1,12 @@
 //! Where one looks from: camera and endoscope.
 
-use super::{Model, Scope, check, only};
+use super::{Model, Scope, check, only, pose};
 use crate::{
     file::{Camera, EndoscopeSpec},
     load::{Key, Scene, SceneError, Source},
 };
 use glam::DVec3;
+use trocar_math::Bounds;
 use trocar_tools::{Endoscope, EndoscopeHandle, EndoscopeLimits, trocar};
 
 impl Model {
@@ -27,7 +28,46 @@ impl Model {
         }
         check_camera(scene, &self.camera)
     }
+
+    /// If a scene does not say where one looks from: from where all that can move is seen.
+    pub(super) fn look_over(&mut self, scene: &Scene) -> Result<(), SceneError> {
+        if self.endoscope.is_some() || only(scene, "camera", |s| s.file.camera)?.is_some() {
+            return Ok(());
+        }
+        let mut all = Bounds::EMPTY;
+        for nodes in &self.start[self.prescribed()..] {
+            nodes.position.iter().for_each(|p| all.add(*p));
+        }
+        for collider in &self.colliders {
+            let (matter, node) = collider.at;
+            if matter.index() >= self.prescribed() {
+                let pose = pose(&self.start[matter.index()], node as usize);
+                let bounds = collider.shape.bounds(&pose);
+                all.add(bounds.low);
+                all.add(bounds.high);
+            }
+        }
+        let (middle, size) = (0.5 * (all.low + all.high), all.high - all.low);
+        if !(middle.is_finite() && size.is_finite()) {
+            return Ok(());
+        }
+        let usual = default_camera();
+        let back = DVec3::from(usual.eye).normalize();
+        let half = (0.5 * usual.field_of_view).to_radians();
+        let radius = (0.5 * size.length()).max(LEAST_VIEW);
+        let away = ROOM * radius / trocar_math::real::sin_cos(half).0;
+        self.camera = Camera {
+            eye: (middle + back * away).to_array(),
+            target: middle.to_array(),
+            ..usual
+        };
+        Ok(())
+    }
 }
+
+/// A view of everything is of at least so much, m, and of so many times as much as there is.
+const LEAST_VIEW: f64 = 0.02;
+const ROOM: f64 = 1.2;
 
 fn check_camera(scene: &Scene, camera: &Camera) -> Result<(), SceneError> {
     let at = |key: &'static str| [Key::Name("camera"), Key::Name(key)];

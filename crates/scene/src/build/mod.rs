@@ -423,6 +423,7 @@ impl Model {
         model.by_name = named.map(|(i, name)| (name.clone(), i)).collect();
         model.add_tissues(scene)?;
         model.add_membranes(scene)?;
+        model.look_over(scene)?;
         model.check_starts(scene)?;
         model.add_ties(scene)?;
         model.add_elements(scene)?;
