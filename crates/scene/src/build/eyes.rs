@@ -67,7 +67,7 @@ impl Model {
 
 /// A view of everything is of at least so much, m, and of so many times as much as there is.
 const LEAST_VIEW: f64 = 0.02;
-const ROOM: f64 = 1.2;
+const ROOM: f64 = 1.6;
 
 fn check_camera(scene: &Scene, camera: &Camera) -> Result<(), SceneError> {
     let at = |key: &'static str| [Key::Name("camera"), Key::Name(key)];
