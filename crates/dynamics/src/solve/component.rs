@@ -13,7 +13,7 @@ use trocar_solve::{Factor, Pattern, Place, Skew, small};
 const REDUNDANT: f64 = 1e-10;
 
 /// More products of blocks than this for each node, or in all, and a factorisation is no longer worth it: sweeps over a graph so tangled cost less
-/// time, and far less memory. A product takes 10 ns and 4 bytes; a net of 80 × 80 bodies is just not too tangled.
+/// time, and far less memory. A product takes 10 ns and 4 bytes; a net of 60 × 60 bodies is not too tangled, one of 100 × 100 is.
 const MOST_PRODUCTS: usize = 1000;
 const MOST_IN_ALL: usize = 1 << 26;
 
