@@ -315,7 +315,7 @@ impl Blocks {
         let seconds = time(|| {
             for (_, net, nodes) in &mut self.nets {
                 net.masses().brake(nodes, self.h, Brake::Implicit(1.0));
-                net.plan(nodes, self.h);
+                net.plan(nodes, self.h, None);
                 sound &= net.advance(nodes, self.h);
             }
         });

@@ -185,7 +185,7 @@ fn step(net: &Net, nodes: &mut Nodes, h: f64, crew: Option<&Crew>) -> bool {
         None => net.force(nodes, &field),
     }
     net.masses().brake_by(nodes, h, Brake::Implicit(1.0), crew);
-    net.plan(nodes, h);
+    net.plan(nodes, h, None);
     match crew {
         Some(crew) => net.advance_by(nodes, h, crew),
         None => net.advance(nodes, h),

@@ -1,7 +1,7 @@
 //! A thousand boxes through a funnel.
 
 use super::{
-    pile::{Pile, Who, race},
+    pile::{self, Pile, Who, race},
     plan::{Plan, Solid},
 };
 use crate::{measure::Effort, row::Row};
@@ -25,11 +25,14 @@ const HELD: f64 = 0.5;
 /// What we want of a second core.
 const SPEEDUP: f64 = 1.5;
 
+/// And of what the machine gives two runs that share nothing but its caches and its memory.
+const PART: f64 = 0.9;
+
 /// Rows.
 pub fn funnel(effort: Effort) -> Result<Vec<Row>> {
     let mut rows = Vec::new();
     let patience = Duration::from_secs(effort.repeats(240, 45) as u64);
-    let race_of_three = [Who::Ours(1), Who::Ours(2), Who::Rapier];
+    let basic = [Who::Ours(1), Who::Ours(2), Who::Rapier];
     let with_carried = [Who::Ours(1), Who::Ours(2), Who::Carried, Who::Rapier];
     let with_others = [
         Who::Ours(1),
@@ -44,7 +47,7 @@ pub fn funnel(effort: Effort) -> Result<Vec<Row>> {
             true,
             FRICTION[0],
             8.0,
-            &race_of_three[..],
+            &basic[..],
         ),
         (
             "rigid/funnel, without sleep",
@@ -58,7 +61,7 @@ pub fn funnel(effort: Effort) -> Result<Vec<Row>> {
             false,
             FRICTION[1],
             8.0,
-            &race_of_three[..],
+            &basic[..],
         ),
         (
             "rigid/funnel, with sleep, until at rest",
@@ -75,7 +78,8 @@ pub fn funnel(effort: Effort) -> Result<Vec<Row>> {
             .map(|w| Pile::new(*w, &plan))
             .collect::<Result<Vec<_>>>()?;
         race(case, &mut piles, steps, patience);
-        rows.extend(compare(case, &piles, steps, Aims::All));
+        rows.extend(compare(case, &piles, steps, Aims::Peer));
+        rows.extend(second_core(case, &plan, effort.repeats(steps, 300), effort)?);
         for pile in &piles {
             let name = pile.who.name();
             let metric = format!("{name}: at rest after, 0 if not");
@@ -111,10 +115,10 @@ fn is_lost(at: DVec3) -> bool {
 /// What is asked of us.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Aims {
-    /// To cost no more than the peer at no more overlap, and to gain from a second core.
-    All,
-    /// To gain from a second core; the rest is shown.
-    SecondCore,
+    /// To cost no more than the peer at no more overlap.
+    Peer,
+    /// Nothing: all is shown.
+    None,
 }
 
 /// What all did, ours first; the same for the funnel and the wall.
@@ -124,8 +128,8 @@ pub fn compare(case: &str, piles: &[Pile], steps: usize, aims: Aims) -> Vec<Row>
     let against = |row: Row, peer: f64| {
         let row = row.against("rapier3d-f64", peer);
         match aims {
-            Aims::All => row.at_most(peer),
-            Aims::SecondCore => row,
+            Aims::Peer => row.at_most(peer),
+            Aims::None => row,
         }
     };
     // Where one was stopped, only what all have done is compared.
@@ -203,14 +207,19 @@ pub fn compare(case: &str, piles: &[Pile], steps: usize, aims: Aims) -> Vec<Row>
             }
         }
     }
-    let of = |threads| piles.iter().find(|p| p.who == Who::Ours(threads));
-    if let (Some(one), Some(two)) = (of(1), of(2)) {
-        let ratio = mean(one) / mean(two);
-        rows.push(
-            Row::single(case, "ours: gain from a second thread", ratio, "").at_least(SPEEDUP),
-        );
-    }
     rows
+}
+
+/// What a second thread gains over so many steps.
+pub fn second_core(case: &str, plan: &Plan, steps: usize, effort: Effort) -> Result<Vec<Row>> {
+    let [gain, limit] = pile::second_core(case, plan, steps, effort.repeats(8, 3))?;
+    let side_by_side = "gain of two runs side by side that share nothing";
+    let part = "ours: part of it that a second thread gains";
+    Ok(vec![
+        Row::single(case, "ours: gain from a second thread", gain, "").at_least(SPEEDUP),
+        Row::single(case, side_by_side, limit, ""),
+        Row::single(case, part, gain / limit, "").at_least(PART),
+    ])
 }
 
 /// The boxes come first, then what stands still.

@@ -12,6 +12,7 @@ use crate::measure::{Summary, progress};
 use anyhow::Result;
 use std::time::{Duration, Instant};
 use trocar_collide::rigid::Deepest;
+use trocar_dynamics::Crew;
 
 /// Steps between two looks at how deep things overlap.
 const LOOK: usize = 20;
@@ -27,6 +28,8 @@ const AT_REST: [f64; 2] = [1e-2, 0.1];
 pub enum Who {
     /// We, with so many threads.
     Ours(usize),
+    /// We, twice at the same time, each on a thread of its own: what a second core gives to those that share nothing.
+    Beside,
     /// We, on one thread, with stacks carried from below (B92).
     Carried,
     /// We, on one thread, with one contact a pair (B102): what it costs not to treat all points of a pair at once.
@@ -42,6 +45,7 @@ impl Who {
         match self {
             Self::Ours(1) => "ours".into(),
             Self::Ours(threads) => format!("ours, {threads} threads"),
+            Self::Beside => "ours, twice side by side".into(),
             Self::Carried => "ours, carried from below".into(),
             Self::OnePoint => "ours, one contact a pair".into(),
             Self::Penalty(substeps) => format!("penalty in {substeps} substeps"),
@@ -57,11 +61,39 @@ impl Who {
         };
         Ok(match self {
             Self::Ours(threads) => Box::new(Ours::new(plan, setting(threads))?),
+            Self::Beside => Box::new(Beside {
+                crew: Crew::new(2),
+                both: [Ours::new(plan, setting(1))?, Ours::new(plan, setting(1))?],
+            }),
             Self::Carried => Box::new(Ours::carried(plan, setting(1), CARRIED)?),
             Self::OnePoint => Box::new(Ours::detected(plan, setting(1), &Deepest)?),
             Self::Penalty(substeps) => Box::new(Penalty::new(plan, substeps)?),
             Self::Rapier => Box::new(double::Rapier::new(plan, Joints::Impulse(4))?),
         })
+    }
+}
+
+/// Two at the same time.
+struct Beside {
+    crew: Crew,
+    both: [Ours; 2],
+}
+
+impl Engine for Beside {
+    fn step(&mut self) {
+        self.crew.each(&mut self.both, |_, one| one.step());
+    }
+
+    fn look(&self, moments: &mut Vec<Moment>) {
+        self.both[0].look(moments);
+    }
+
+    fn contacts(&self) -> usize {
+        self.both[0].contacts()
+    }
+
+    fn trouble(&self) -> Trouble {
+        self.both[0].trouble()
     }
 }
 
@@ -177,6 +209,31 @@ impl Pile {
     pub fn trouble(&self) -> Trouble {
         self.engine.trouble()
     }
+}
+
+/// What a second thread gains over the first steps of a plan, and what two runs gain by it that share nothing but the machine: its limit. Every step is
+/// the same in every run, so that of each the least time of several runs is taken; what else the machine has to do breaks into some of them, and
+/// it hits two threads that wait for each other harder than one.
+pub fn second_core(case: &str, plan: &Plan, steps: usize, repeats: usize) -> Result<[f64; 2]> {
+    let mut least = vec![[f64::INFINITY; 3]; steps];
+    let bar = progress(&format!("{case}: second thread"), repeats);
+    for _ in 0..repeats {
+        let mut all = [Who::Ours(1), Who::Ours(2), Who::Beside]
+            .iter()
+            .map(|who| who.engine(plan))
+            .collect::<Result<Vec<_>>>()?;
+        for step in &mut least {
+            for (engine, least) in all.iter_mut().zip(step) {
+                let began = Instant::now();
+                engine.step();
+                *least = least.min(began.elapsed().as_secs_f64());
+            }
+        }
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    let [one, two, beside] = [0, 1, 2].map(|k| least.iter().map(|l| l[k]).sum::<f64>());
+    Ok([one / two, 2.0 * one / beside])
 }
 
 fn mean(values: &[f64]) -> f64 {

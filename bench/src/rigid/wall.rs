@@ -1,7 +1,7 @@
 //! A wall of 252 bricks: it stands, then it is hit.
 
 use super::{
-    funnel::{Aims, compare},
+    funnel::{Aims, compare, second_core},
     pile::{Pile, Who, race},
     plan::{Plan, Solid},
 };
@@ -42,7 +42,8 @@ pub fn wall(effort: Effort) -> Result<Vec<Row>> {
             .map(|w| Pile::new(*w, &plan))
             .collect::<Result<Vec<_>>>()?;
         race(case, &mut piles, steps, patience);
-        rows.extend(compare(case, &piles, steps, Aims::SecondCore));
+        rows.extend(compare(case, &piles, steps, Aims::None));
+        rows.extend(second_core(case, &plan, effort.repeats(steps, 300), effort)?);
         if hit {
             continue;
         }

@@ -1,6 +1,6 @@
 //! Matter whose motion is prescribed: the world, and the parts of an instrument.
 
-use crate::{Field, Masses, Matter, Nodes, Point};
+use crate::{Crew, Field, Masses, Matter, Nodes, Point};
 use glam::{DMat3, DVec3};
 use trocar_math::{Pose, rotation};
 
@@ -44,7 +44,7 @@ impl Matter for Kinematic {
 
     fn force(&self, _: &mut Nodes, _: &Field) {}
 
-    fn plan(&self, _: &mut Nodes, _: f64) {}
+    fn plan(&self, _: &mut Nodes, _: f64, _: Option<&Crew>) {}
 
     fn position(&self, nodes: &Nodes, at: &Point) -> DVec3 {
         let z = at.node as usize;

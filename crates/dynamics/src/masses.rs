@@ -7,6 +7,9 @@
 //! x' = x + B h v'                     (3.68)
 //! ```
 //!
+//! B lets a part of the velocity through, the same part at any step: a node is as heavy along an axis with the gain b as if its mass were m/b. What moves
+//! it, what others are damped against and what has energy is B v ([`node_velocity`](Masses::node_velocity)).
+//!
 //! A node with a father moves by its own velocity, too; it is damped against the father, which takes the reaction
 //! ([`families`](Masses::brake)).
 //! Rigid bodies and free particles are masses without damping and without fathers; they drift
@@ -35,6 +38,12 @@ const NONE: u32 = u32::MAX;
 /// Farther than this from the origin (m) a node has left any scene.
 const WORLD_RADIUS: f64 = 1e4;
 
+/// So many frames are handed to a thread at once. It shows in nothing but time.
+const FRAMES: usize = 64;
+
+/// What the ground lifts that is held back more than this is lifted as if by this part of its velocity.
+const LEAST_RISE: f64 = 1e-3;
+
 /// Which axes of a node are locked (K24).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub enum Lock {
@@ -50,10 +59,21 @@ pub enum Lock {
 impl Lock {
     /// The matrix B that scales a displacement.
     fn gain(&self) -> DMat3 {
+        self.along(|b| b)
+    }
+
+    /// What keeps a velocity from growing along axes that are locked for good.
+    fn mask(&self) -> DMat3 {
+        self.along(|b| f64::from(u8::from(b > 0.0)))
+    }
+
+    /// Each axis scaled by what `of` makes of its gain.
+    fn along(&self, of: impl Fn(f64) -> f64) -> DMat3 {
         match *self {
             Self::Free => DMat3::IDENTITY,
             Self::Fixed => DMat3::ZERO,
             Self::Axes(gains, frame) => {
+                let gains = gains.map(of);
                 let r = DMat3::from_quat(frame);
                 r * DMat3::from_diagonal(gains) * r.transpose()
             }
@@ -112,6 +132,7 @@ pub struct Masses {
     /// For each node the index of its gain; 0 is the identity.
     gain: Vec<u8>,
     gains: Vec<DMat3>,
+    masks: Vec<DMat3>,
     rigid: Vec<Rigid>,
     /// Rotational damping of each frame, N·m·s/rad; `rigid` has what is left of it for the frame's own scheme.
     turn_damping: Vec<f64>,
@@ -143,6 +164,7 @@ impl Masses {
     pub fn new(nodes: &[MassNode]) -> Result<Self, BadNode> {
         let mut masses = Self {
             gains: vec![DMat3::IDENTITY, DMat3::ZERO],
+            masks: vec![DMat3::IDENTITY, DMat3::ZERO],
             ..Self::default()
         };
         for (i, node) in nodes.iter().enumerate() {
@@ -296,6 +318,7 @@ impl Masses {
             u8::try_from(index).map_err(|_| "more than 256 different locks in one matter")?;
         if index == self.gains.len() {
             self.gains.push(gain);
+            self.masks.push(lock.mask());
         }
         self.lock[node] = lock;
         self.gain[node] = code;
@@ -404,6 +427,11 @@ impl Masses {
         }
     }
 
+    /// Energy of a node's way through space, J: ½ m v · B v.
+    pub fn kinetic_energy(&self, nodes: &Nodes, i: usize) -> f64 {
+        0.5 * self.mass[i] * nodes.velocity[i].dot(self.node_velocity(nodes, i))
+    }
+
     /// Velocity of a node, m/s: what its lock leaves of it.
     #[inline]
     pub fn node_velocity(&self, nodes: &Nodes, i: usize) -> DVec3 {
@@ -419,13 +447,23 @@ impl Masses {
     }
 
     /// Works out where every frame will be after `h` seconds.
-    pub fn plan(&self, nodes: &mut Nodes, h: f64) {
-        for z in 0..self.rigid.len() {
-            self.plan_frame(nodes, z, h, self.integrator);
-        }
+    pub fn plan(&self, nodes: &mut Nodes, h: f64, crew: Option<&Crew>) {
+        self.plan_by(nodes, h, self.integrator, crew);
     }
 
-    fn plan_frame(&self, nodes: &mut Nodes, z: usize, h: f64, scheme: Integrator) {
+    fn plan_by(&self, nodes: &mut Nodes, h: f64, scheme: Integrator, crew: Option<&Crew>) {
+        let mut ahead = std::mem::take(&mut nodes.ahead);
+        let frames = &mut ahead[..self.rigid.len()];
+        Crew::spread(crew, frames, FRAMES, |first, some| {
+            for (z, next) in (first..).zip(some) {
+                *next = self.frame_ahead(nodes, z, h, scheme);
+            }
+        });
+        nodes.ahead = ahead;
+    }
+
+    /// How a frame will move, and where, after `h` seconds.
+    fn frame_ahead(&self, nodes: &Nodes, z: usize, h: f64, scheme: Integrator) -> Motion {
         let velocity = self.next_velocity(nodes, z, h, scheme);
         let mut rigid = self.rigid_now(nodes, z);
         if scheme != self.integrator {
@@ -441,14 +479,15 @@ impl Masses {
             spin,
             turn: DMat3::IDENTITY,
         };
-        next.velocity = self.gained(z, next.velocity);
+        next.velocity = self.kept(z, next.velocity);
         if let Some(ground) = self.ground
             && self.can_rise(z)
         {
+            let h = h * self.rise(z);
             stand(ground, &mut next.position, &mut next.velocity, h);
         }
         next.turn = DMat3::from_quat(next.orientation * nodes.orientation[z].conjugate());
-        nodes.ahead[z] = next;
+        next
     }
 
     /// Where a point will be after `h` seconds; valid after [`plan`](Self::plan) with the same `h`.
@@ -513,9 +552,7 @@ impl Masses {
     /// Moves everything `h` seconds ahead by the one-stage scheme that leads this one's second stage.
     pub(crate) fn lead(&self, nodes: &mut Nodes, h: f64) {
         let scheme = self.integrator.predictor();
-        for z in 0..self.rigid.len() {
-            self.plan_frame(nodes, z, h, scheme);
-        }
+        self.plan_by(nodes, h, scheme, None);
         self.move_all(nodes, h, scheme, None);
     }
 
@@ -592,7 +629,7 @@ impl Masses {
         if i < self.rigid.len() {
             nodes.spin[i] += spin;
             if h > 0.0 {
-                self.plan_frame(nodes, i, h, self.integrator);
+                nodes.ahead[i] = self.frame_ahead(nodes, i, h, self.integrator);
             }
         }
     }
@@ -660,19 +697,20 @@ impl Masses {
         if let Some(ground) = self.ground
             && self.can_rise(i)
         {
-            stand(ground, &mut next, &mut velocity, h);
+            stand(ground, &mut next, &mut velocity, h * self.rise(i));
         }
         (next, velocity)
     }
 
-    /// What the lock of a point leaves of its way from `position` to `next`, and of its velocity.
+    /// What the lock of a point leaves of its way from `position` to `next`; and its velocity, which the lock has not scaled (3.68).
     #[inline(always)]
     fn locked(&self, i: usize, position: DVec3, next: DVec3, velocity: DVec3) -> (DVec3, DVec3) {
         match self.gain[i] {
             0 => (next, velocity),
             code => {
                 let gain = self.gains[code as usize];
-                (position + gain * (next - position), gain * velocity)
+                let mask = self.masks[code as usize];
+                (position + gain * (next - position), mask * velocity)
             }
         }
     }
@@ -684,6 +722,20 @@ impl Masses {
             0 => true,
             // A turned lock that holds the vertical leaves the rounding of its frame.
             code => self.gains[code as usize].y_axis.y > 1e-9,
+        }
+    }
+
+    /// How much of a velocity moves it upwards.
+    fn rise(&self, i: usize) -> f64 {
+        self.gain(i).y_axis.y.clamp(LEAST_RISE, 1.0)
+    }
+
+    /// `v` without what is along locked axes.
+    #[inline]
+    fn kept(&self, i: usize, v: DVec3) -> DVec3 {
+        match self.gain[i] {
+            0 => v,
+            code => self.masks[code as usize] * v,
         }
     }
 

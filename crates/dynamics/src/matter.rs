@@ -59,8 +59,8 @@ pub trait Matter: std::any::Any + Send + Sync {
     }
 
     /// After the forces are known: works out where every frame will be after `h` seconds.
-    fn plan(&self, nodes: &mut Nodes, h: f64) {
-        self.masses().plan(nodes, h);
+    fn plan(&self, nodes: &mut Nodes, h: f64, crew: Option<&Crew>) {
+        self.masses().plan(nodes, h, crew);
     }
 
     /// Where a point will be after `h` seconds if it is left alone. Valid after

@@ -67,7 +67,7 @@ impl Bench {
         };
         for (matter, nodes) in self.matters.iter().zip(&mut self.nodes) {
             matter.force(nodes, &field);
-            matter.plan(nodes, h);
+            matter.plan(nodes, h, None);
         }
         self.nodes[0].ahead[0].orientation = DQuat::IDENTITY;
         let mut cast = Cast {

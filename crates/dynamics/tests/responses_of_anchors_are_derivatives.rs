@@ -87,7 +87,7 @@ fn for_anchors_of_every_kind() {
                 gravity: DVec3::new(0.0, -9.81, 0.0),
             },
         );
-        matter.plan(nodes, h);
+        matter.plan(nodes, h, None);
     }
     for (a, b) in pairs() {
         // By how much the two come apart, ahead and in velocity, when pushed apart.

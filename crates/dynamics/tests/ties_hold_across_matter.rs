@@ -64,7 +64,7 @@ impl World {
         };
         for (matter, nodes) in self.matters.iter().zip(&mut self.nodes) {
             matter.force(nodes, &field);
-            matter.plan(nodes, h);
+            matter.plan(nodes, h, None);
         }
         self.nodes[0].ahead[0].orientation = DQuat::IDENTITY;
         let budget = Budget {

@@ -2,7 +2,7 @@
 
 use crate::{
     Change, Event, Scene, SceneError, Simulation,
-    build::{Model, timed_course, timed_pushes},
+    build::{Model, Tissue, timed_course, timed_pushes},
     event::Happening,
     lead::Course,
     load::Key,
@@ -10,7 +10,7 @@ use crate::{
 };
 use glam::DVec3;
 use std::ops::Range;
-use trocar_dynamics::{Anchor, Pull};
+use trocar_dynamics::{Anchor, MatterId, Pull};
 
 /// A sum of steps misses a round number by rounding; this much earlier counts as in time, s.
 pub(crate) const EARLY: f64 = 1e-9;
@@ -24,6 +24,8 @@ pub struct Command {
     pub set: Vec<Change>,
     /// Everything goes back to where it began.
     pub reset: bool,
+    /// Tissues that forget how far they have yielded.
+    pub unyield: Vec<MatterId>,
     /// A point that is pushed.
     pub push: Option<Push>,
     /// A point that is drawn along a way.
@@ -117,21 +119,33 @@ pub(crate) fn commands(
                     value: s.to,
                 });
             }
+            let mut unyield = Vec::new();
+            for name in &spec.unyield {
+                let tissue = model.tissues.iter().find(|t| t.name == *name);
+                let yields = |t: &&Tissue| !model.start[t.matter.index()].flow.is_empty();
+                let Some(tissue) = tissue.filter(yields) else {
+                    let problem = format!("there is no tissue called \"{name}\" that yields");
+                    let remedy = "Name a tissue whose material or elements have `yields`.";
+                    return Err(wrong("unyield", problem, remedy));
+                };
+                unyield.push(tissue.matter);
+            }
             let course = timed_course(model, source, i, spec)?;
             let (push, draw) = timed_pushes(model, source, i, spec)?;
             let acts = push.is_some() || draw.is_some() || course.is_some();
-            if set.is_empty() && !spec.reset && !acts {
+            if set.is_empty() && unyield.is_empty() && !spec.reset && !acts {
                 let problem = "the command does nothing".to_string();
                 return Err(wrong(
                     "at",
                     problem,
-                    "Give `set`, `reset`, `push`, `pull` or `instrument`.",
+                    "Give `set`, `reset`, `unyield`, `push`, `pull` or `instrument`.",
                 ));
             }
             commands.push(Command {
                 at: spec.at,
                 set,
                 reset: spec.reset,
+                unyield,
                 push,
                 draw,
                 course,
@@ -175,6 +189,9 @@ impl Simulation {
             if (from..to).contains(&command.at) {
                 if command.reset {
                     self.reset();
+                }
+                for matter in &command.unyield {
+                    self.state.nodes[matter.index()].flow.fill(0.0);
                 }
                 self.change(&command.set);
             }

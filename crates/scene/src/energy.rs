@@ -43,7 +43,7 @@ impl Simulation {
                 let start = &self.model.start[m].position;
                 for (i, mass) in masses.mass().iter().enumerate() {
                     let fallen = nodes.position[i] - start[i];
-                    energy.kinetic += 0.5 * mass * masses.node_velocity(nodes, i).length_squared();
+                    energy.kinetic += masses.kinetic_energy(nodes, i);
                     energy.gravity -= mass * self.model.gravity.dot(fallen);
                 }
                 if let Some(bodies) = self.model.bodies_of(matter) {

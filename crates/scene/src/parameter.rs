@@ -687,7 +687,13 @@ impl Simulation {
         }
         let films = self.retuned(values)?;
         if !(wish.materials.is_empty() && wish.singles.is_empty()) {
+            let remembered = self.remembered();
             self.model.remake(&wish)?;
+            for (matter, ends) in remembered {
+                if let Some(net) = self.model.net(matter) {
+                    net.fit(&mut self.state.nodes[matter.index()], &ends);
+                }
+            }
             for (group, connected) in self.groups.iter_mut().zip(&self.model.groups) {
                 group.renew(&self.model, &connected.bounds);
             }
@@ -736,6 +742,13 @@ impl Simulation {
         self.take_retuned(films);
         self.renew_works();
         Ok(())
+    }
+
+    /// Which elements remember how far they have flown, of each tissue that yields or may from now on.
+    fn remembered(&self) -> Vec<(trocar_dynamics::MatterId, Vec<[u32; 2]>)> {
+        let matters = self.model.tissues.iter().map(|t| t.matter);
+        let nets = matters.filter_map(|m| Some((m, self.model.net(m)?)));
+        nets.map(|(m, net)| (m, net.ends())).collect()
     }
 
     /// Skins of tissues rub as their materials say now.

@@ -356,3 +356,43 @@ fn a_change_makes_anew_what_it_must_and_nothing_else() {
         assert_eq!(made, wanted, "{group}: {name}");
     }
 }
+
+/// What has yielded keeps its shape when elements come and go before it.
+#[test]
+fn what_has_yielded_remembers_it_when_elements_come_and_go() {
+    let text = r#"trocar = 1
+[world]
+gravity = [0, 0, 0]
+[[pipe]]
+name = "vessel"
+path = [[0, 0, 0], [0.1, 0, 0]]
+radii = [[0.01, 0.01]]
+rings = 6
+around = 6
+fixed = [{ ring = 0 }]
+material = { mass = 0.0005, damping = 0.05, stiffness = 40, memory = 1, centre_damping = 2, brace = 0.01 }
+[pipe.edit]
+elements = [{ a = 0, b = 30, answer = { stiffness = 5, yields = { strain = 0.02 } } }]
+[[command]]
+at = 0
+push = [0.4, 0, 0]
+on = { tissue = "vessel", node = 30 }
+until = 0.5
+"#;
+    let mut simulation = built(text);
+    run(&mut simulation, 100);
+    let matter = simulation.model().tissues[0].matter;
+    let flow = |s: &Simulation| s.state().nodes[matter.index()].flow.clone();
+    let before = flow(&simulation);
+    let flown = *before.last().unwrap();
+    assert!(flown > 1e-4, "{flown}");
+    for (brace, count) in [(0.0, before.len() - 30), (0.01, before.len())] {
+        let change = change(&simulation, "vessel", "brace", brace);
+        step(&mut simulation, &[change]);
+        let after = flow(&simulation);
+        assert_eq!(after.len(), count);
+        let last = *after.last().unwrap();
+        assert!((last / flown - 1.0).abs() < 0.02, "{last} {flown}");
+        assert!(after[..count - 1].iter().all(|f| *f == 0.0));
+    }
+}

@@ -409,6 +409,14 @@ fn points_in_space_lead_nodes() {
     }
     let said = refused(&format!("{HELD}{}", more.replace("[5, 8]", "[0, 8]")));
     assert!(said.contains("follows something already"), "{said}");
+    // What leads is not taken from where its copies were put.
+    let leads = more
+        .replace("\"other\"", "\"sheet\"")
+        .replace("[5, 8]", "[LEADS, 8]");
+    let led = HELD.find("master = { tissue = \"sheet\", nodes = [").unwrap();
+    let led = HELD[led..].split(['[', ',']).nth(2).unwrap().trim();
+    let said = refused(&format!("{HELD}{}", leads.replace("LEADS", led)));
+    assert!(said.contains("leads another node already"), "{said}");
 }
 
 /// A sheet with a hole, a stiff strip, a heavy corner, an inner node and a muscle.
@@ -537,7 +545,7 @@ driven = [{ which = "around", rings = [2, 5], drive = { signal = "heart", length
     let narrow = radius(&vessel);
     assert!(wide > 0.0103 && narrow < 0.0102, "{wide} {narrow}");
 
-    let drawn = |yields: &str| {
+    let drawn = |yields: &str, then: &str| {
         let mut simulation = built(&format!(
             r#"trocar = 1
 [world]
@@ -556,13 +564,20 @@ at = 0
 push = [0, 0, 0.3]
 on = {{ tissue = "strip", node = 13 }}
 until = 1
-"#
+{then}"#
         ));
         run(&mut simulation, 3.0);
         nodes(&simulation, "strip")[13].z - 0.04
     };
-    assert!(drawn("").abs() < 1e-4);
-    assert!(drawn(", yields = { strain = 0.1, hardening = 0.5 }") > 2e-3);
+    assert!(drawn("", "").abs() < 1e-4);
+    let yields = ", yields = { strain = 0.1, hardening = 0.5 }";
+    let stays = drawn(yields, "");
+    assert!(stays > 2e-3);
+    let forgets = "[[command]]\nat = 1.5\nunyield = [\"strip\"]\n";
+    let back = drawn(yields, forgets);
+    assert!(back.abs() < 1e-4, "{back} {stays}");
+    let said = refused(&format!("{ARM}{forgets}").replace("strip", "arm"));
+    assert!(said.contains("no tissue called \"arm\" that yields"), "{said}");
 }
 
 /// Three points in a row that a centre carries, the first fixed; nothing but what is added holds the others.
@@ -1008,6 +1023,20 @@ fn a_central_node_has_the_inertia_it_is_given() {
         inertia(", inertia = [1e-5, 2e-5, 3e-5]"),
         Some(DVec3::new(1e-5, 2e-5, 3e-5))
     );
+    // Nor does it lose it when it is moved onto what it follows.
+    let coupled = |inertia: &str| {
+        let edit = format!("edit = {{ nodes = [{{ node = {{ centre = 0 }}, inertia = {inertia} }}] }}\nmaterial =");
+        let text = CENTRED.replacen("material =", &edit, 1);
+        let text = format!(
+            "{text}[[couple]]\nmaster = {{ world = [[0.5, 0, 0]] }}\nslave = {{ tissue = \"left\", centres = [0] }}\n"
+        );
+        let simulation = built(&text);
+        let matter = simulation.model().tissues[0].matter;
+        simulation.model().matters[matter.index()].masses().rigid()[0].inertia
+    };
+    assert_eq!(coupled("[1e-5, 2e-5, 3e-5]").unwrap().y, 2e-5);
+    assert_eq!(coupled("\"none\""), None);
+    assert!(coupled("\"box\"").unwrap().max_element() > usual.max_element());
     // As heavy as three: the box resists three times as much.
     let heavy = inertia(", mass = 0.03").unwrap();
     assert!(heavy.distance(usual * 3.0) < 1e-12 * heavy.length());
@@ -1113,6 +1142,21 @@ fn what_is_too_stiff_is_named() {
         ),
     ] {
         let said = refused(&marked(nodes, element, global));
+        assert!(said.contains(why), "{why}: {said}");
+    }
+    for (soft, stiff, why) in [
+        (
+            "nodes = [0, 1, 2], stiffness = 0.2",
+            "nodes = [0, 1, 2], stiffness = 1e7",
+            "the stiffest part is bending element 0 of arm, at node 1",
+        ),
+        (
+            "centre = 0, stiffness = 0.002",
+            "centre = 0, stiffness = 1e6",
+            "the stiffest part is torsion element 0 of arm, at central node 0",
+        ),
+    ] {
+        let said = refused(&ARM.replace(soft, stiff));
         assert!(said.contains(why), "{why}: {said}");
     }
 }

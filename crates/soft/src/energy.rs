@@ -41,7 +41,7 @@ impl Net {
         let mut energy = 0.0;
         for i in 0..nodes.len() {
             if self.leader(i as u32).is_none() {
-                energy += 0.5 * masses.mass()[i] * masses.node_velocity(nodes, i).length_squared();
+                energy += masses.kinetic_energy(nodes, i);
             }
             if let Some(inertia) = masses.rigid().get(i).and_then(|r| r.inertia) {
                 let spin = nodes.orientation[i].conjugate() * nodes.spin[i];

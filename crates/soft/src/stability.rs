@@ -28,7 +28,7 @@ use crate::{Global, Hyper, Net};
 use probe::Probe;
 use rows::{added, node_stiffness};
 use stiffest::stiffest_step;
-use trocar_dynamics::Matter;
+use trocar_dynamics::{Lock, Matter};
 
 /// Bounds on the substep of a group of coupled nets, s.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -93,6 +93,7 @@ fn least(net: &Net, of: impl Fn(f64, f64, f64) -> f64) -> f64 {
     node_stiffness(net)
         .iter()
         .enumerate()
+        .filter(|(i, _)| masses.lock(*i) != Lock::Fixed)
         .fold(f64::INFINITY, |bound, (i, k)| {
             bound.min(of(masses.mass()[i], masses.damping()[i], *k))
         })

@@ -398,12 +398,12 @@ fn what_was_pulled_too_far_stays_longer_and_what_was_not_comes_back() {
         nodes.position[0].x = far;
         // It flies when it has moved: once, however short the substep.
         net.force(&mut nodes, &REST);
-        net.plan(&mut nodes, 1e-9);
+        net.plan(&mut nodes, 1e-9, None);
         assert!(net.advance(&mut nodes, 1e-9));
         assert!((nodes.flow[0] - left).abs() < 1e-9);
         for _ in 0..5000 {
             net.force(&mut nodes, &REST);
-            net.plan(&mut nodes, 2e-3);
+            net.plan(&mut nodes, 2e-3, None);
             assert!(net.advance(&mut nodes, 2e-3));
         }
         let x = nodes.position[0].x;
@@ -437,7 +437,7 @@ fn everything_can_be_changed_while_it_moves_and_the_stable_step_follows() {
     .unwrap();
     let mut nodes = Nodes::default();
     nodes.copy_from(common::organ(6, 6, &common::MATERIAL).rest());
-    net.fit(&mut nodes);
+    net.fit(&mut nodes, &net.ends());
     assert_eq!(nodes.flow.len(), net.element_count());
     assert_eq!(
         net.leader(5),

@@ -18,7 +18,7 @@ const STILL: Field = Field {
 
 fn step(membrane: &Membrane, nodes: &mut Nodes, field: &Field, h: f64) {
     membrane.force(nodes, field);
-    membrane.plan(nodes, h);
+    membrane.plan(nodes, h, None);
     assert!(membrane.advance(nodes, h));
 }
 

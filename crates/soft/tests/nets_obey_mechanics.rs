@@ -272,7 +272,7 @@ fn responses_of_a_net_are_derivatives_of_its_integrator() {
     nodes.spin[0] = DVec3::new(1.0, -2.0, 0.5);
     let h = 4e-3;
     net.force(&mut nodes, &REST);
-    net.plan(&mut nodes, h);
+    net.plan(&mut nodes, h, None);
     let at = |node| Point {
         node,
         offset: DVec3::ZERO,
@@ -787,7 +787,7 @@ fn a_damper_from_a_child_to_a_fixed_point_only_takes_energy() {
         tie.apply(&sight, &mut nodes, 0.0);
         net.masses()
             .brake(&mut nodes[0], 5e-4, Brake::Implicit(1.0));
-        net.plan(&mut nodes[0], 5e-4);
+        net.plan(&mut nodes[0], 5e-4, None);
         assert!(net.advance(&mut nodes[0], 5e-4));
         let now = energy(&nodes[0]);
         // An explicit scheme breathes by parts of a hundred; it does not gain.

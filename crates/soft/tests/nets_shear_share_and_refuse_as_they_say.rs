@@ -230,7 +230,7 @@ fn a_net_at_rest_has_not_flown() {
     let mut nodes = net.rest().clone();
     nodes.position[1] = DVec3::X * 0.02;
     net.force(&mut nodes, &REST);
-    net.plan(&mut nodes, 1e-6);
+    net.plan(&mut nodes, 1e-6, None);
     net.advance(&mut nodes, 1e-6);
     assert!(nodes.flow[0] > 0.004, "{:?}", nodes.flow);
     assert_eq!(net.rest().flow, [0.0]);

@@ -7,7 +7,7 @@ mod common;
 
 use common::{MATERIAL, REST, organ, pipe, sheet, step};
 use glam::{DQuat, DVec3};
-use trocar_dynamics::{Field, Lock, MassNode, Matter, Nodes, Rigid};
+use trocar_dynamics::{Field, Integrator, Lock, MassNode, Matter, Nodes, Rigid};
 use trocar_math::{Pose, real, rotation};
 use trocar_soft::{
     Base, Material, Net, NetError, NetParts, NodeFlags, OwnMemory, primitive, stability,
@@ -144,7 +144,7 @@ fn a_central_node_turns_by_its_inertia_or_not_at_all() {
             let mut nodes = net.rest().clone();
             net.force(&mut nodes, &REST);
             nodes.torque[0] = axis * 1e-4;
-            net.plan(&mut nodes, 1e-3);
+            net.plan(&mut nodes, 1e-3, None);
             assert!(net.advance(&mut nodes, 1e-3));
             let spin = inertia.map_or(DVec3::ZERO, |j| axis * 1e-7 / j);
             assert!(nodes.spin[0].distance(spin) < 1e-12, "{inertia:?} {axis}");
@@ -293,7 +293,7 @@ fn a_tenth_of_the_time_constant_is_short_enough() {
             for n in 1..=(10.0 * short / h) as usize {
                 let field = Field { time: 0.0, ..REST };
                 net.force(&mut nodes, &field);
-                net.plan(&mut nodes, h);
+                net.plan(&mut nodes, h, None);
                 net.advance(&mut nodes, h);
                 worst = worst.max((nodes.position[0].x / 1e-3 - exact(n as f64 * h)).abs());
             }
@@ -338,7 +338,7 @@ fn kinds_and_locks_are_told_apart() {
     for i in [3, 4, inner] {
         nodes.force[i] = DVec3::ONE;
     }
-    masses.plan(&mut nodes, h);
+    masses.plan(&mut nodes, h, None);
     assert!(masses.advance(&mut nodes, h));
     let moved = |i: usize| nodes.position[i] - net.rest().position[i];
     // The damping of what has a father acts within its family, and is a force here.
@@ -346,4 +346,50 @@ fn kinds_and_locks_are_told_apart() {
     assert_eq!(moved(3), DVec3::ZERO);
     assert!(moved(4).distance(DVec3::new(1.0, 0.0, 0.5) * own) < 1e-12);
     assert!(moved(inner).distance(DVec3::ONE * inside) < 1e-12);
+}
+
+/// K24, (3.67) and (3.68): a gain scales the way and not the velocity, so that what a partly locked node does at an instant does not depend on the step.
+#[test]
+fn a_gain_scales_the_way_and_not_the_velocity() {
+    let (m, d, f, b) = (0.004, 0.06, 0.3, 0.25);
+    let mut parts = NetParts {
+        points: vec![DVec3::ZERO],
+        nodes: vec![MassNode {
+            damping: d,
+            lock: Lock::Axes(DVec3::new(b, 0.0, 1.0), DQuat::IDENTITY),
+            ..MassNode::point(m)
+        }],
+        flags: vec![NodeFlags::default()],
+        memory: vec![0.0],
+        mobile: true,
+        ..NetParts::default()
+    };
+    for integrator in [Integrator::Mesd, Integrator::Midpoint] {
+        parts.integrator = integrator;
+        let net = Net::new(parts.clone()).unwrap();
+        let way = |h: f64| {
+            let mut nodes = net.rest().clone();
+            for _ in 0..(0.2 / h).round() as usize {
+                nodes.force[0] = DVec3::splat(f);
+                net.plan(&mut nodes, h, None);
+                assert!(net.advance(&mut nodes, h));
+            }
+            assert_eq!(nodes.velocity[0].y, 0.0);
+            let (whole, part) = (nodes.velocity[0].z, nodes.velocity[0].x);
+            assert!((part / whole - 1.0).abs() < 1e-12, "{part} {whole}");
+            let energy = 0.5 * m * (b * part * part + whole * whole);
+            assert!((net.kinetic_energy(&nodes) / energy - 1.0).abs() < 1e-12);
+            nodes.position[0]
+        };
+        // x(t) = f/d (t − m/d (1 − exp(−d t/m))), of which b is let through.
+        let (t, tau) = (0.2, m / d);
+        let exact = f / d * (t - tau * (1.0 - (-t / tau).exp()));
+        let errors = [1e-3, 5e-4].map(|h| {
+            let moved = way(h);
+            assert!((moved.x / moved.z - b).abs() < 1e-12 && moved.y == 0.0);
+            moved.z / exact - 1.0
+        });
+        assert!(errors[0].abs() < 0.01, "{errors:?}");
+        assert!((errors[0] / errors[1]).abs() > 1.8, "{errors:?}");
+    }
 }

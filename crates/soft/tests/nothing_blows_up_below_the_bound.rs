@@ -53,7 +53,7 @@ fn stirred(net: &Net, globals: &[Global], dice: &mut Dice, stir: &Stir) -> Resul
             },
             |_| {},
         );
-        net.plan(&mut work[0], stir.h);
+        net.plan(&mut work[0], stir.h, None);
         if !net.advance(&mut work[0], stir.h) {
             return Err(format!("left the world in step {i}"));
         }
@@ -94,7 +94,7 @@ fn stepped(net: &Net, globals: &[Global], start: &Nodes, h: f64) -> Nodes {
         evaluate,
         |_| {},
     );
-    net.plan(&mut work[0], h);
+    net.plan(&mut work[0], h, None);
     net.advance(&mut work[0], h);
     let [end] = work;
     end

@@ -328,7 +328,7 @@ fn what_is_hardly_damped_does_not_gain_energy() {
         let mut most = [0.0_f64; 4];
         for i in 0..1200 {
             net.force(&mut nodes, &common::REST);
-            net.plan(&mut nodes, h);
+            net.plan(&mut nodes, h, None);
             assert!(net.advance(&mut nodes, h), "{seed}");
             let energy = net.kinetic_energy(&nodes) + net.elastic_energy(&nodes, 0.0);
             most[i / 300] = most[i / 300].max(energy);

@@ -58,7 +58,7 @@ fn of_forces_and_motion() {
                 Some(crew) => net.force_by(&mut nodes, &REST, crew),
                 None => net.force(&mut nodes, &REST),
             }
-            net.plan(&mut nodes, h);
+            net.plan(&mut nodes, h, None);
             assert!(match crew {
                 Some(crew) => net.advance_by(&mut nodes, h, crew),
                 None => net.advance(&mut nodes, h),
@@ -79,7 +79,7 @@ fn what_is_previewed_is_what_comes_to_the_last_bit() {
     let h = 0.5 * net.stable_step();
     let mut nodes = moving(&net);
     net.force(&mut nodes, &REST);
-    net.plan(&mut nodes, h);
+    net.plan(&mut nodes, h, None);
     let previewed: Vec<DVec3> = (0..nodes.len() as u32)
         .map(|node| {
             let offset = DVec3::ZERO;
@@ -99,7 +99,7 @@ fn numbers_that_are_none_and_nodes_that_run_away_are_noticed_wherever_they_are()
         for bad in [f64::NAN, f64::INFINITY, 1e9] {
             let mut nodes = moving(&net);
             net.force(&mut nodes, &REST);
-            net.plan(&mut nodes, h);
+            net.plan(&mut nodes, h, None);
             nodes.velocity[node].y = bad / h;
             assert!(!net.advance_by(&mut nodes, h, &crew), "{node}: {bad}");
         }

@@ -1,7 +1,7 @@
 //! Broad phase: which pairs may touch at all (B73).
 
 use glam::DVec3;
-use trocar_math::Bounds;
+use trocar_math::{Bounds, nearly_sorted};
 
 /// Two colliders, by index; `a` is the lower one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -218,7 +218,7 @@ impl Broad {
         }
     }
 
-    /// Insertion sort, which is linear for what is nearly in order; an ordinary sort if it turns out not to be.
+    /// Puts the colliders in order.
     fn sort(&mut self, bounds: &[Bounds], axis: usize) {
         let count = bounds.len();
         if self.order.len() != count {
@@ -226,23 +226,7 @@ impl Broad {
             self.order.extend(0..count as u32);
         }
         let low = |i: u32| bounds[i as usize].low[axis];
-        let mut budget = 8 * count;
-        for at in 1..count {
-            let moving = self.order[at];
-            let key = low(moving);
-            let mut to = at;
-            while to > 0 && low(self.order[to - 1]).total_cmp(&key).is_gt() {
-                self.order[to] = self.order[to - 1];
-                to -= 1;
-            }
-            self.order[to] = moving;
-            budget = budget.saturating_sub(at - to);
-            if budget == 0 {
-                self.order
-                    .sort_unstable_by(|&i, &j| low(i).total_cmp(&low(j)));
-                return;
-            }
-        }
+        nearly_sorted(&mut self.order, |i, j| low(*i).total_cmp(&low(*j)));
     }
 }
 

@@ -16,8 +16,8 @@
 //! ```
 //!
 //! A child gives w' = w* + g (c' − w*)/m with w* = w + h f/m and g = h d m/(m + h d), which leaves six equations for each father. Along an axis
-//! that is locked to the part b (K24) they are w' = b (w* + g (c' − b w*)/m) and g = h d m/(m + b h d): what can't give way holds its father
-//! by all of its damping. A father's own lock is part of its equations likewise. Fathers
+//! that is locked to the part b (K24), where b w' moves it, they are w' = w* + g (c' − b w*)/m and g = h d m/(m + b h d): what can't give way holds
+//! its father by all of its damping. A father's own lock is part of its equations likewise. Fathers
 //! of fathers make a tree, eliminated from its leaves (6×6 blocks, never more). The impulse g (c' − b w*) is then a force like any
 //! other, and nodes move on their own: what ties, contacts and joints do later in the substep needs to know of no family.
 //!

@@ -108,7 +108,7 @@ fn response_is_the_derivative_of_the_preview_of_every_integrator() {
         masses.set_integrator(integrator).unwrap();
         nodes.first = (nodes.force.clone(), nodes.torque.clone());
         let h = 0.01;
-        masses.plan(&mut nodes, h);
+        masses.plan(&mut nodes, h, None);
         for b in points() {
             for a in points() {
                 let expected = measured(&masses, &nodes, &b, h, |n| masses.preview(n, &a, h));
@@ -145,7 +145,7 @@ fn advance_goes_where_preview_said() {
             masses.set_integrator(integrator).unwrap();
             masses.set_ground(ground);
             let h = 0.01;
-            masses.plan(&mut nodes, h);
+            masses.plan(&mut nodes, h, None);
             let said: Vec<DVec3> = points()
                 .iter()
                 .map(|p| masses.preview(&nodes, p, h))
@@ -179,7 +179,7 @@ fn the_ground_does_not_lift_what_is_locked() {
         masses.set_ground(Some(0.0));
         let low = DVec3::new(0.0, -0.001, 0.0);
         let mut nodes = Nodes::at_rest(&[], &[low; 4]);
-        masses.plan(&mut nodes, 0.01);
+        masses.plan(&mut nodes, 0.01, None);
         assert!(masses.advance(&mut nodes, 0.01));
         let heights: Vec<f64> = nodes.position.iter().map(|p| p.y).collect();
         assert_eq!(heights, [-0.001, -0.001, 0.0, 0.0], "{integrator:?}");
@@ -209,7 +209,7 @@ fn velocity_is_the_rate_at_which_a_point_moves() {
     nodes.torque.fill(DVec3::ZERO);
     let before = nodes.clone();
     let h = 1e-7;
-    masses.plan(&mut nodes, h);
+    masses.plan(&mut nodes, h, None);
     masses.advance(&mut nodes, h);
     for p in points() {
         let rate = (masses.position(&nodes, &p) - masses.position(&before, &p)) / h;
@@ -486,7 +486,7 @@ fn free_fall_follows_the_closed_form_of_the_scheme() {
     let (h, n, g) = (1e-3, 1000.0, DVec3::new(0.0, -9.81, 0.0));
     for _ in 0..n as usize {
         nodes.force[0] = g * 0.5;
-        masses.plan(&mut nodes, h);
+        masses.plan(&mut nodes, h, None);
         masses.advance(&mut nodes, h);
     }
     assert!((nodes.velocity[0] - g * (n * h)).length() < 1e-12);

@@ -83,7 +83,7 @@ mod tests {
         nodes.velocity[1] = DVec3::new(0.3, -0.2, 0.1);
         let gravity = DVec3::Y * -9.81;
         bodies.force(&mut nodes, &Field { time: 0.0, gravity });
-        bodies.plan(&mut nodes, h);
+        bodies.plan(&mut nodes, h, None);
         let world = Nodes::at_rest(&[(DVec3::ZERO, DQuat::IDENTITY)], &[]);
         (
             vec![Box::new(Kinematic::default()), Box::new(bodies)],

@@ -73,7 +73,7 @@ impl Shop {
         }
         act(&mut self.nodes[1]);
         for (matter, nodes) in self.matters.iter().zip(&mut self.nodes) {
-            matter.plan(nodes, h);
+            matter.plan(nodes, h, None);
         }
         self.nodes[0].ahead[0].orientation = DQuat::IDENTITY;
     }

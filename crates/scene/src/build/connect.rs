@@ -177,19 +177,18 @@ impl Model {
             None => format!("central node {n}"),
         };
         let of = &self.names[matter.index()];
-        match what {
-            Stiffest::Element(i, [a, b]) => format!(
-                "; the stiffest part is element {i} of {of}, between {} and {}",
-                node(a),
-                node(b)
-            ),
-            Stiffest::Memory(n) => {
-                format!(
-                    "; the stiffest part is the shape memory of {} of {of}",
-                    node(n)
-                )
+        let part = match what {
+            Stiffest::Element(i, [a, b]) => {
+                format!("element {i} of {of}, between {} and {}", node(a), node(b))
             }
-        }
+            Stiffest::Memory(n) => format!("the shape memory of {} of {of}", node(n)),
+            Stiffest::Bend(i, n) => format!("bending element {i} of {of}, at {}", node(n)),
+            Stiffest::Torsion(i, n) => format!("torsion element {i} of {of}, at {}", node(n)),
+            Stiffest::Twist(i, n) => {
+                format!("torsion element {i} about the main axis of {of}, at {}", node(n))
+            }
+        };
+        format!("; the stiffest part is {part}")
     }
 }
 

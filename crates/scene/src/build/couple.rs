@@ -74,6 +74,18 @@ pub fn couple<'a>(
             if copies.any(|pair| pair.slave == end) || is_held(drafts, end) {
                 return Err(held_twice(&check(), &drafts.list[slave.draft], *node));
             }
+            let mut copies = drafts.hypers.iter().chain(&drafts.tied);
+            if copies.any(|pair| pair.master == end) {
+                return Err(wrong(
+                    "slave",
+                    format!(
+                        "{} of {} leads another node already, which stands where it was",
+                        called(&drafts.list[slave.draft], *node),
+                        drafts.list[slave.draft].name
+                    ),
+                    "Couple it to its place before others are coupled to it.",
+                ));
+            }
         }
         drafts.list[slave.draft].anchor(&slave.nodes, points);
         return Ok(());
@@ -131,7 +143,7 @@ pub fn couple<'a>(
     let draft = &mut drafts.list[slave.draft];
     draft.place_nodes(&moves);
     if slave.central {
-        slave.nodes.iter().for_each(|z| draft.turn_by_box(*z));
+        slave.nodes.iter().for_each(|z| draft.turn_anew(*z));
     }
     for (j, i) in pairs.into_iter().enumerate() {
         let pair = Hyper {
@@ -179,7 +191,7 @@ impl Draft<'_> {
             .collect();
         self.place_nodes(&moves);
         for node in nodes {
-            self.turn_by_box(*node);
+            self.turn_anew(*node);
             self.parts.nodes[*node].lock = Lock::Fixed;
             let flags = &mut self.parts.flags[*node];
             flags.set(NodeFlags::FIXED, true);
@@ -196,12 +208,16 @@ fn is_held(drafts: &Drafts<'_>, (matter, node): (MatterId, u32)) -> bool {
         .any(|(_, _, m, n)| (*m, *n) == (matter, node))
 }
 
-/// A node that is to go where two others go.
-fn held_twice(check: &Checker<'_>, draft: &Draft<'_>, node: usize) -> SceneError {
-    let called = match node.checked_sub(draft.parts.frames.len()) {
+fn called(draft: &Draft<'_>, node: usize) -> String {
+    match node.checked_sub(draft.parts.frames.len()) {
         Some(point) => format!("node {point}"),
         None => format!("central node {node}"),
-    };
+    }
+}
+
+/// A node that is to go where two others go.
+fn held_twice(check: &Checker<'_>, draft: &Draft<'_>, node: usize) -> SceneError {
+    let called = called(draft, node);
     check.error(
         &["slave".into()],
         format!(

@@ -166,7 +166,7 @@ impl Draft<'_> {
             self.check.points(&[position], "edit")?;
             let position = self.frame.point(position.into());
             self.place_nodes(&[(node, position)]);
-            self.turn_by_box(node);
+            self.turn_anew(node);
         }
         if let Some(damping) = spec.damping {
             self.parts.nodes[node].damping = damping;
@@ -243,6 +243,12 @@ impl Draft<'_> {
         if let Some(damping) = spec.turn_damping {
             rigid.damping = damping;
         }
+        if let Some(inertia) = spec.inertia {
+            self.turning.retain(|z| *z != node);
+            if inertia != InertiaSpec::Named(InertiaName::Box) {
+                self.turning.push(node);
+            }
+        }
         match spec.inertia {
             Some(InertiaSpec::Moments(moments)) => rigid.inertia = Some(moments.into()),
             Some(InertiaSpec::Named(InertiaName::None)) => rigid.inertia = None,
@@ -277,7 +283,7 @@ impl Draft<'_> {
     }
 
     /// The moments of inertia of a central node by its mass and a box around what it carries, from where it is now (K27).
-    pub(super) fn turn_by_box(&mut self, node: usize) {
+    fn turn_by_box(&mut self, node: usize) {
         let Some(pose) = self.parts.frames.get(node) else {
             return;
         };
@@ -294,6 +300,13 @@ impl Draft<'_> {
                 .filter(|j| j.min_element() > 0.0)
                 .map(|j| j * heavier)
                 .or(rigid.inertia);
+        }
+    }
+
+    /// The same for a node that was moved, unless the file says how it resists turning.
+    pub(super) fn turn_anew(&mut self, node: usize) {
+        if !self.turning.contains(&node) {
+            self.turn_by_box(node);
         }
     }
 

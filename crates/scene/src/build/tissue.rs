@@ -54,6 +54,8 @@ pub struct Draft<'a> {
     pub(super) surface_nodes: usize,
     /// Texture coordinates of the surface nodes, if it has any.
     pub texture: Vec<[f64; 2]>,
+    /// Central nodes of which the file says how they resist turning.
+    pub(super) turning: Vec<usize>,
 }
 
 impl<'a> Draft<'a> {
@@ -145,6 +147,7 @@ impl<'a> Draft<'a> {
             selected: common.fixed,
             centres: Vec::new(),
             texture: Vec::new(),
+            turning: Vec::new(),
         })
     }
 
@@ -487,9 +490,11 @@ pub fn drafts_of<'a>(
         held: Vec::new(),
     };
     for item in items(scene, |s| &s.file.couple) {
-        // A couple of a tissue that is only there for another's sake moves none of the nodes they share.
+        // A couple of a tissue that is only there for another's sake moves none of the nodes they share, unless it takes them to a place.
         let ends = joins(&item);
-        if ends.iter().any(|name| wanted(name)) || !ends.iter().all(|name| known(&drafts, name)) {
+        let placed = item.item.master.world.is_some() && asked(ends[1]);
+        let other = !ends.iter().all(|name| known(&drafts, name));
+        if placed || other || ends.iter().any(|name| wanted(name)) {
             couple::couple(&item, &mut drafts, first)?;
         }
     }

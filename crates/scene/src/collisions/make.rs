@@ -28,12 +28,16 @@ impl Collisions {
         Crew::spread(crew, &mut self.chunks[..self.used], 1, |_, some| {
             for chunk in some {
                 chunk.keys.clear();
+                chunk.awake.clear();
                 for (manifold, points) in chunk.contacts.iter() {
                     let pair = [manifold.pair.a, manifold.pair.b];
                     if pair.into_iter().any(awake) {
                         let part: [u32; 2] = manifold.part.into();
                         let keys = points.iter().map(|point| (pair, part, point.id.into()));
                         chunk.keys.extend(keys);
+                        if !points.is_empty() && chunk.awake.last() != Some(&pair) {
+                            chunk.awake.push(pair);
+                        }
                     }
                 }
             }

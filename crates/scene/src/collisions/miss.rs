@@ -1,10 +1,10 @@
 //! Fast things that pass others by.
 
-use super::{Collisions, WATCH};
+use super::{BODIES, Collisions, WATCH};
 use crate::build::Model;
 use glam::DVec3;
 use trocar_collide::rigid::{Manifold, Motion, time_of_impact};
-use trocar_dynamics::{MatterId, Nodes};
+use trocar_dynamics::{Crew, MatterId, Nodes};
 use trocar_math::{Pose, rotation};
 
 /// Whoever goes farther in a substep than this part of what it is thick is looked at: it could pass an edge beside which it began.
@@ -23,22 +23,24 @@ impl Collisions {
     pub(super) fn leave_out_misses<'n>(
         &mut self,
         model: &Model,
-        share: &impl Fn(MatterId) -> &'n Nodes,
+        share: &(impl Fn(MatterId) -> &'n Nodes + Sync),
         h: f64,
+        crew: Option<&Crew>,
     ) {
         let fall = model.gravity * h;
         let mut misses = std::mem::take(&mut self.misses);
-        misses.fast.clear();
-        let colliders = model.colliders.iter().enumerate();
-        misses.fast.extend(colliders.map(|(c, collider)| {
-            let (matter, i) = (collider.at.0, collider.at.1 as usize);
-            let moves = matter == self.bodies && !self.rest[i].asleep;
-            moves && {
-                let way = (share(matter).velocity[i] + fall).length() * h;
-                let thick = self.bounds[c].size().min_element() - 2.0 * self.margins[c];
-                way > SWEPT * thick
+        misses.fast.resize(model.colliders.len(), false);
+        Crew::spread(crew, &mut misses.fast, BODIES, |first, some| {
+            for (c, fast) in (first..).zip(some) {
+                let (matter, i) = (model.colliders[c].at.0, model.colliders[c].at.1 as usize);
+                let moves = matter == self.bodies && !self.rest[i].asleep;
+                *fast = moves && {
+                    let way = (share(matter).velocity[i] + fall).length() * h;
+                    let thick = self.bounds[c].size().min_element() - 2.0 * self.margins[c];
+                    way > SWEPT * thick
+                };
             }
-        }));
+        });
         if !misses.fast.contains(&true) {
             self.misses = misses;
             return;
@@ -63,30 +65,42 @@ impl Collisions {
             let (shapes, near) = (&self.shapes, 2.0 * WATCH);
             time_of_impact(&shapes[a], &one, &shapes[b], &other, near).is_none()
         };
+        let fast = &misses.fast;
+        let mut chunks = std::mem::take(&mut self.chunks);
+        let used = &mut chunks[..self.used];
+        Crew::spread(crew, used, 1, |_, some| {
+            for chunk in some {
+                chunk.missed.clear();
+                chunk.struck.clear();
+                for (m, (manifold, points)) in chunk.contacts.iter().enumerate() {
+                    let pair = [manifold.pair.a, manifold.pair.b];
+                    if !pair.iter().any(|c| fast[*c as usize]) {
+                        continue;
+                    }
+                    let far = points.iter().all(|p| p.gap > 2.0 * WATCH);
+                    if far && is_miss(manifold) {
+                        chunk.missed.push((m, pair));
+                    } else {
+                        chunk.struck.extend(pair);
+                    }
+                }
+            }
+        });
         misses.struck.clear();
         misses.struck.resize(model.colliders.len(), false);
-        misses.list.clear();
-        for (k, chunk) in self.chunks[..self.used].iter().enumerate() {
-            for (m, (manifold, points)) in chunk.contacts.iter().enumerate() {
-                let pair = [manifold.pair.a, manifold.pair.b].map(|c| c as usize);
-                if !pair.iter().any(|c| misses.fast[*c]) {
-                    continue;
-                }
-                let far = points.iter().all(|p| p.gap > 2.0 * WATCH);
-                if far && is_miss(manifold) {
-                    misses.list.push((k, m, pair));
-                } else {
-                    pair.iter().for_each(|c| misses.struck[*c] = true);
+        for c in used.iter().flat_map(|chunk| &chunk.struck) {
+            misses.struck[*c as usize] = true;
+        }
+        let aside = |c: &u32| fast[*c as usize] && misses.struck[*c as usize];
+        for chunk in used {
+            // From the last on, so that those before keep their places.
+            for (m, pair) in chunk.missed.iter().rev() {
+                if !pair.iter().any(aside) {
+                    chunk.contacts.manifolds.remove(*m);
                 }
             }
         }
-        // From the last on, so that those before keep their places.
-        for (k, m, pair) in misses.list.iter().rev() {
-            let aside = |c: &usize| misses.fast[*c] && misses.struck[*c];
-            if !pair.iter().any(aside) {
-                self.chunks[*k].contacts.manifolds.remove(*m);
-            }
-        }
+        self.chunks = chunks;
         self.misses = misses;
     }
 }
@@ -97,6 +111,4 @@ pub(super) struct Misses {
     /// Of each collider: whether it goes far, and whether it meets something on its way.
     fast: Vec<bool>,
     struck: Vec<bool>,
-    /// Chunk, manifold and colliders of each pair that misses.
-    list: Vec<(usize, usize, [usize; 2])>,
 }

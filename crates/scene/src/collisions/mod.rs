@@ -67,6 +67,11 @@ struct Chunk {
     pairs: Vec<Pair>,
     scratch: Scratch,
     contacts: Contacts,
+    /// Pairs that touch, but for those of sleepers.
+    awake: Vec<[u32; 2]>,
+    /// Of its manifolds those that are passed by, with their colliders; and colliders that fast things strike or are struck by.
+    missed: Vec<(usize, [u32; 2])>,
+    struck: Vec<u32>,
     /// Which points of contact they are, but for those between sleepers.
     keys: Vec<Key>,
     /// Impulses to be kept.
@@ -217,16 +222,10 @@ impl Collisions {
 
     /// Tells the bodies that touch something in this substep and do not sleep, some of them more than once.
     pub fn see_touching(&self, model: &Model, mut see: impl FnMut(u32)) {
-        for chunk in &self.chunks[..self.used] {
-            for (manifold, points) in chunk.contacts.iter() {
-                let pair = [manifold.pair.a, manifold.pair.b];
-                if points.is_empty() || !pair.into_iter().any(|c| self.is_awake(model, c)) {
-                    continue;
-                }
-                for (matter, node) in pair.map(|c| model.colliders[c as usize].at) {
-                    if matter == self.bodies && !self.rest[node as usize].asleep {
-                        see(node);
-                    }
+        for pair in self.chunks[..self.used].iter().flat_map(|c| &c.awake) {
+            for (matter, node) in pair.map(|c| model.colliders[c as usize].at) {
+                if matter == self.bodies && !self.rest[node as usize].asleep {
+                    see(node);
                 }
             }
         }
@@ -382,7 +381,7 @@ impl Collisions {
             Some(crew) => crew.each(chunks, narrow),
             None => (0..).zip(chunks).for_each(|(k, c)| narrow(k, c)),
         }
-        self.leave_out_misses(model, share, h);
+        self.leave_out_misses(model, share, h, crew);
     }
 
     /// True if a collider is on a body that does not sleep, or on something that is led.

@@ -4,7 +4,7 @@ use super::{AnchorSpec, Vector};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Something that is done at a set time, as if somebody did it from outside: give one or more of `set`, `reset`, `push`, `pull`, `instrument`.
+/// Something that is done at a set time, as if somebody did it from outside: give one or more of `set`, `reset`, `unyield`, `push`, `pull`, `instrument`.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CommandSpec {
@@ -16,6 +16,9 @@ pub struct CommandSpec {
     /// Everything back to where it began; parameters stay as they are, and the time goes on.
     #[serde(default)]
     pub reset: bool,
+    /// Tissues, by name, that forget how far they have yielded: they draw back to the shape they had.
+    #[serde(default)]
+    pub unyield: Vec<String>,
     /// A force (N) on a point of something, until `until`.
     #[serde(default)]
     pub push: Option<Vector>,

@@ -84,8 +84,8 @@ impl Group {
             .gather(&masses, &mut self.nodes, sub.h, stage.crew, evaluate, copy);
         self.act_works(stage, sub);
         for m in &self.members {
-            stage.model.matters[m.index()]
-                .plan(&mut self.nodes[stage.slot[m.index()] as usize], sub.h);
+            let nodes = &mut self.nodes[stage.slot[m.index()] as usize];
+            stage.model.matters[m.index()].plan(nodes, sub.h, stage.crew);
         }
     }
 }

@@ -148,7 +148,8 @@ pub(super) fn visit(scene: &mut Scene, visitor: Visitor<'_>) {
     }
     let couples = scene.sources.iter_mut().flat_map(|s| &mut s.file.couple);
     for (i, couple) in couples.enumerate() {
-        if couple.master.body.is_none() && couple.slave.centres.is_none() {
+        let copies = couple.master.body.is_none() && couple.master.world.is_none();
+        if copies && couple.slave.centres.is_none() {
             let mut on = Shown {
                 visitor: &mut *visitor,
                 group: format!("couple {i}"),

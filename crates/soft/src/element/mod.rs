@@ -131,25 +131,46 @@ pub fn twist_energy(axis: DVec3, main: DVec3, constant: f64) -> f64 {
 /// half of it, so that no momentum is lost (the printed law gives no reaction).
 ///
 /// `to_i` = u_k − u_i, `to_j` = u_k − u_j (m), `constant` in N/rad, `rest` the angle at rest (rad).
-/// The force acts along 2u_k − u_i − u_j, where it exerts no moment. On a straight line it is zero,
-/// whatever `rest` says: there is no direction to bend to.
+/// The force acts along s = 2u_k − u_i − u_j, where it exerts no moment. On a straight line there is no direction to bend to, and the printed law jumps
+/// from k (π − rest) to its opposite there unless it is straight at rest (K38). So where the line is bent less than half as much as at rest, the
+/// force grows with |s| from nothing, in no place faster than [`bending_stiffness`] says.
 pub fn bending_force(to_i: DVec3, to_j: DVec3, constant: f64, rest: f64) -> DVec3 {
-    let direction = (to_i + to_j).normalize_or_zero();
-    direction * (constant * (angle(to_i, to_j) - rest))
+    let s = to_i + to_j;
+    let length = s.length();
+    if length == 0.0 {
+        return DVec3::ZERO;
+    }
+    let reach = fading_reach(to_i, to_j, rest).max(length);
+    s * (constant * (angle(to_i, to_j) - rest) / reach)
+}
+
+/// Below which |s| a bending element pushes less than its law says, m.
+fn fading_reach(to_i: DVec3, to_j: DVec3, rest: f64) -> f64 {
+    0.25 * (to_i.length() + to_j.length()) * (PI - rest)
 }
 
 /// Energy of a bending element, J.
 ///
 /// With arms of equal length L the force does the work ½ F ds along s = |2u_k − u_i − u_j| = 2 L sin(θ/2), θ = π − angle, so
-/// that V = ½ k L ∫ (θ − θ₀) cos(θ/2) dθ. The law has no energy in general: it depends on the angle alone and yet acts along a line
-/// whose length depends on the arms as well, so the work of stretching them while bent, or of arms of different
-/// lengths (taken here as their mean), is not counted. Near a straight rest the error is of the second order in θ.
+/// that V = ½ k L ∫ (θ − θ₀) cos(θ/2) dθ, and ½ k L²/r ∫ (θ − θ₀) sin θ dθ below the reach r where it fades. The law has no energy in general: it depends
+/// on the angle alone and yet acts along a line whose length depends on the arms as well, so the work of stretching them while bent, or of arms of
+/// different lengths (taken here as their mean), is not counted. Near a straight rest the error is of the second order in θ.
 pub fn bending_energy(to_i: DVec3, to_j: DVec3, constant: f64, rest: f64) -> f64 {
+    use trocar_math::real::{acos, cos, sin};
     let arm = 0.5 * (to_i.length() + to_j.length());
     let (bent, start) = (PI - angle(to_i, to_j), PI - rest);
-    let cos = |x: f64| trocar_math::real::cos(0.5 * x);
-    let swept =
-        2.0 * (bent - start) * trocar_math::real::sin(0.5 * bent) + 4.0 * (cos(bent) - cos(start));
+    let whole = |bent: f64| {
+        2.0 * (bent - start) * sin(0.5 * bent) + 4.0 * (cos(0.5 * bent) - cos(0.5 * start))
+    };
+    // Where |s| is the reach: cos θ = 1 − 2 sin²(θ/2), and sin(θ/2) = r/2L.
+    let half = 0.25 * start;
+    let edge = acos(1.0 - 2.0 * half * half);
+    let swept = if bent < edge {
+        let faded = |bent: f64| (start - bent) * cos(bent) + sin(bent);
+        whole(edge) + (faded(bent) - faded(edge)) / (2.0 * half)
+    } else {
+        whole(bent)
+    };
     0.5 * constant * arm * swept
 }
 
@@ -297,7 +318,13 @@ mod tests {
     fn bending_energy_is_work_for_equal_arms_and_nearly_so_when_almost_straight() {
         let e = 1e-7;
         // Equal arms, the middle node moved along the bisector and the neighbours so that the arms stay as they are.
-        for (bend, rest) in [(0.3, PI), (1.2, PI), (0.9, PI - 0.4)] {
+        for (bend, rest) in [
+            (0.3, PI),
+            (1.2, PI),
+            (0.9, PI - 0.4),
+            (0.1, PI - 0.4),
+            (0.3, PI - 1.2),
+        ] {
             let at = |bend: f64| {
                 let (s, c) = trocar_math::real::sin_cos(0.5 * bend);
                 (DVec3::new(c, s, 0.0) * 0.02, DVec3::new(-c, s, 0.0) * 0.02)
@@ -334,6 +361,32 @@ mod tests {
             torsion_torque(turned, reference, 5.0),
             DVec3::Z * -1.0
         ));
+    }
+
+    /// K38: what is bent at rest has no jump where it is straight, and is in no place stiffer than it says.
+    #[test]
+    fn what_is_bent_at_rest_goes_through_straight_without_a_jump() {
+        let (constant, rest, arm) = (2.0, PI - 0.8, 0.02);
+        let at = |y: f64| {
+            let (i, j) = (DVec3::new(arm, y, 0.0), DVec3::new(-arm, y, 0.0));
+            bending_force(i, j, constant, rest)
+        };
+        let most = bending_stiffness(constant, arm);
+        let d = 1e-5;
+        let mut y = -0.02;
+        while y < 0.02 {
+            let change = (at(y + d) - at(y)).length();
+            assert!(change < 1.01 * most * d, "{y}: {change}");
+            y += d;
+        }
+        // Either way it is bent, it is pushed on to where it rests, where the law is the printed one.
+        let half = 0.5 * (PI - rest);
+        let rests = arm * half.tan();
+        assert!(at(0.1 * rests).y > 0.0 && at(-0.1 * rests).y < 0.0);
+        assert!(at(rests).length() < 1e-9 && at(1.5 * rests).y < 0.0);
+        let printed = constant * (PI - 2.0 * (0.7 * half).atan2(1.0) - rest);
+        let force = at(arm * 0.7 * half);
+        assert!((force.y - printed).abs() < 1e-9, "{} {printed}", force.y);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Nets that are changed while they move (K13).
 
 use super::{Net, NetError, NetParts};
+use std::collections::BTreeMap;
 use trocar_dynamics::Nodes;
 use trocar_math::Pose;
 
@@ -62,8 +63,32 @@ impl Net {
     }
 
     /// Gives a share of the state room for what the elements of this net remember: how far each has flown, m, in
-    /// [`Nodes::flow`], in the order of [`elements`](Self::elements); nothing if none yields.
-    pub fn fit(&self, nodes: &mut Nodes) {
-        nodes.flow.resize(self.rest.flow.len(), 0.0);
+    /// [`Nodes::flow`], in the order of [`elements`](Self::elements); nothing if none yields. The share comes from a net whose elements had the `ends`
+    /// ([`ends`](Self::ends)), in their order: what is still there between the same nodes keeps what it remembers.
+    pub fn fit(&self, nodes: &mut Nodes, ends: &[[u32; 2]]) {
+        let now = self.ends();
+        if nodes.flow.len() == self.rest.flow.len() && now == ends {
+            return;
+        }
+        let flown: BTreeMap<_, _> = numbered(ends).zip(&nodes.flow).collect();
+        let kept = |key| flown.get(&key).map_or(0.0, |flow| **flow);
+        let flow = numbered(&now).map(kept).take(self.rest.flow.len());
+        let flow = flow.collect();
+        nodes.flow = flow;
     }
+
+    /// The nodes of every connection element.
+    pub fn ends(&self) -> Vec<[u32; 2]> {
+        self.elements().map(|e| e.nodes).collect()
+    }
+}
+
+/// Each with its number among those between the same nodes.
+fn numbered(ends: &[[u32; 2]]) -> impl Iterator<Item = ([u32; 2], u32)> {
+    let mut counts = BTreeMap::new();
+    ends.iter().map(move |ends| {
+        let count = counts.entry(*ends).or_insert(0);
+        *count += 1;
+        (*ends, *count)
+    })
 }

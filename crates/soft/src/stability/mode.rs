@@ -19,7 +19,7 @@ impl Probe<'_> {
                     &mut nodes.spin
                 } else {
                     &mut nodes.velocity
-                })[u.node] = *x;
+                })[u.node] = u.freed(*x);
             }
             for (net, nodes) in self.nets.iter().zip(&mut self.work) {
                 net.masses().brake(nodes, 0.0, Brake::Explicit);
@@ -33,7 +33,7 @@ impl Probe<'_> {
                 Integrator::QuasiDynamic(factor) => u.of(&self.work[u.net]) / factor,
                 _ => u.of(&self.work[u.net]),
             };
-            *x * u.damping - bonds
+            u.freed(*x) * u.damping - bonds
         })
         .collect()
     }
@@ -139,7 +139,7 @@ impl Probe<'_> {
             let (mut mass, mut damping, mut own, mut stiffness) = (0.0, 0.0, 0.0, 0.0);
             let mut between = 0.0;
             for (i, u) in self.unknowns.iter().enumerate() {
-                let (heavy, damped) = (u.heavy(x[i]), u.freed(x[i]).dot(held[i]));
+                let (heavy, damped) = (u.heavy(x[i]), x[i].dot(held[i]));
                 mass += heavy;
                 own += damped;
                 between += x[i].dot(drag[i]);

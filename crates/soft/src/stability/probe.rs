@@ -31,8 +31,7 @@ pub(super) struct Unknown {
     pub(super) axes: DQuat,
 }
 
-/// An axis with the gain b moves by v' = b (m v + h f)/(m + d h), x' = x + h v'. That is stable as long as
-/// h² k ≤ 2 (m + d h)/b + 2 m: as if its mass were m (1 + 1/b)/2 and its damping d/b. A locked axis has neither.
+/// An axis with the gain b moves by v' = (m v + h f)/(m + d h), x' = x + b h v': as if its mass were m/b and its damping d/b. A locked axis has neither.
 impl Unknown {
     /// The force or torque on it.
     pub(super) fn of(&self, nodes: &Nodes) -> DVec3 {
@@ -47,11 +46,11 @@ impl Unknown {
     pub(super) fn heavy(&self, x: DVec3) -> f64 {
         let along = self.axes.conjugate() * x;
         let open = |k: &usize| self.gains[*k] > 0.0;
-        let of = |k: usize| 0.5 * (1.0 + 1.0 / self.gains[k]) * self.mass[k] * along[k] * along[k];
+        let of = |k: usize| self.mass[k] / self.gains[k] * along[k] * along[k];
         (0..3).filter(open).map(of).sum()
     }
 
-    /// `x` along the three axes of the lock, divided by their gains; nothing along locked ones.
+    /// The velocity by which it moves with `x`: along the three axes of the lock divided by their gains; nothing along locked ones.
     pub(super) fn freed(&self, x: DVec3) -> DVec3 {
         let along = self.axes.conjugate() * x;
         let open = |k: usize| {
@@ -67,8 +66,7 @@ impl Unknown {
     /// (4 M + 2 h D)⁻¹ `pushed`, where D is its own damping.
     pub(super) fn yields(&self, pushed: DVec3, h: f64) -> DVec3 {
         let along = self.axes.conjugate() * pushed;
-        let damped = self.mass + DVec3::splat(self.damping * h);
-        let held = damped * 2.0 + self.gains * self.mass * 2.0;
+        let held = self.mass * 4.0 + DVec3::splat(2.0 * self.damping * h);
         self.axes * (along * self.gains / held.max(DVec3::splat(1e-300)))
     }
 }
@@ -168,14 +166,15 @@ impl<'a> Probe<'a> {
             } else {
                 &mut nodes.velocity
             };
-            list[unknown.node] = *x * moving;
+            list[unknown.node] = unknown.freed(*x) * moving;
         }
         for (n, net) in self.nets.iter().enumerate() {
             place(net, &mut self.work[n], &shift[n], &turn[n]);
         }
         for h in self.hypers {
             let (leader, i) = (&self.work[h.master.0.index()], h.master.1 as usize);
-            let (position, velocity) = (leader.position[i], leader.velocity[i]);
+            let masses = self.nets[h.master.0.index()].masses();
+            let (position, velocity) = (leader.position[i], masses.node_velocity(leader, i));
             let (copy, j) = (&mut self.work[h.slave.0.index()], h.slave.1 as usize);
             (copy.position[j], copy.velocity[j]) = (position, velocity);
         }

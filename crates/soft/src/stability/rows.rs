@@ -1,16 +1,37 @@
 //! Bounds from single rows of the matrices: they hold in every configuration.
 
 use super::critical_step;
-use crate::{Global, Hyper, Net, element, global::End};
-use trocar_dynamics::{Integrator, Matter, anchor::Support, integrator::Mode};
+use crate::{
+    Global, Hyper, Net, element,
+    global::End,
+    net::{Bend, Twist},
+};
+use trocar_dynamics::{Integrator, Lock, Matter, anchor::Support, integrator::Mode};
+
+/// Stiffness of a node's shape memory, N/m; a quadratic one within the reach that nodes are sure to have.
+fn memory_stiffness(net: &Net, i: usize) -> f64 {
+    match net.memory_base(i) {
+        element::Base::Linear => net.memory(i),
+        element::Base::Quadratic => 2.0 * net.memory(i) * element::LEAST_REACH,
+    }
+}
+
+/// Greatest stiffness of a bending element, N/m.
+fn bend_stiffness(net: &Net, bend: &Bend) -> f64 {
+    let [i, k, j] = bend.nodes.map(|n| net.rest().position[n as usize]);
+    element::bending_stiffness(bend.constant, k.distance(i).min(k.distance(j)))
+}
+
+/// Stiffness of a torsion element about the main axis for the nodes along which it leads, N/m.
+fn twist_stiffness(net: &Net, twist: &Twist) -> f64 {
+    let [a, b] = twist.along.map(|n| net.rest().position[n as usize]);
+    element::TWIST_MEMBERS * twist.constant / a.distance_squared(b)
+}
 
 /// Stiffness at every node: sums over its elements of their greatest slopes, its shape memory and that of its children.
 pub(super) fn node_stiffness(net: &Net) -> Vec<f64> {
     let mut sum: Vec<f64> = (0..net.masses().len())
-        .map(|i| match net.memory_base(i) {
-            element::Base::Linear => net.memory(i),
-            element::Base::Quadratic => 2.0 * net.memory(i) * element::LEAST_REACH,
-        })
+        .map(|i| memory_stiffness(net, i))
         .collect();
     pass_on_to_fathers(net, &mut sum);
     for (ends, input, stiffness) in net.slopes() {
@@ -19,17 +40,14 @@ pub(super) fn node_stiffness(net: &Net) -> Vec<f64> {
         }
     }
     for bend in net.bends() {
-        let [i, k, j] = bend.nodes.map(|n| net.rest().position[n as usize]);
-        let spacing = k.distance(i).min(k.distance(j));
-        let stiffness = element::bending_stiffness(bend.constant, spacing);
+        let stiffness = bend_stiffness(net, bend);
         bend.nodes
             .iter()
             .for_each(|n| sum[*n as usize] += stiffness);
     }
     for (twist, _) in net.twists() {
         let [a, b] = twist.along.map(|n| n as usize);
-        let square = net.rest().position[a].distance_squared(net.rest().position[b]);
-        let stiffness = element::TWIST_MEMBERS * twist.constant / square;
+        let stiffness = twist_stiffness(net, twist);
         sum[a] += stiffness;
         sum[b] += stiffness;
     }
@@ -43,26 +61,58 @@ pub enum Stiffest {
     Element(usize, [u32; 2]),
     /// The shape memory of a node.
     Memory(u32),
+    /// A bending element, by its number, and the node in its middle.
+    Bend(usize, u32),
+    /// A torsion element, by its number, and its frame.
+    Torsion(usize, u32),
+    /// One about the main axis, by its number, and its frame.
+    Twist(usize, u32),
 }
 
-/// The element or the shape memory that is stiffest for the lighter of its ends, and its rate, 1/s²; none if nothing is stiff. Of dampers the square
-/// of their rate counts.
+/// What is stiffest for the lighter of its ends, and its rate, 1/s²; none if nothing is stiff. Of dampers the square of their rate counts. What nothing
+/// can move does not count, however light it is.
 pub fn stiffest(net: &Net) -> Option<(Stiffest, f64)> {
-    let mass = net.masses().mass();
+    let masses = net.masses();
+    let lightest = |nodes: &[u32]| {
+        let free = nodes.iter().map(|n| *n as usize);
+        let free = free.filter(|n| masses.lock(*n) != Lock::Fixed);
+        let mass = free.map(|n| masses.mass()[n]);
+        mass.fold(f64::INFINITY, f64::min)
+    };
     let elements = net.slopes().enumerate().map(|(i, (ends, input, slope))| {
-        let rate = slope
-            / ends
-                .map(|n| mass[n as usize])
-                .into_iter()
-                .fold(f64::INFINITY, f64::min);
+        let rate = slope / lightest(&ends);
         let rate = match input {
             element::Input::Distance => rate,
             element::Input::Velocity => rate * rate,
         };
         (Stiffest::Element(i, ends), rate)
     });
-    let memories = (0..mass.len()).map(|i| (Stiffest::Memory(i as u32), net.memory(i) / mass[i]));
-    let all = elements.chain(memories).filter(|x| x.1 > 0.0);
+    let memories = (0..masses.len()).map(|i| {
+        let node = i as u32;
+        let rate = memory_stiffness(net, i) / lightest(&[node]);
+        (Stiffest::Memory(node), rate)
+    });
+    let bends = net.bends().enumerate().map(|(i, bend)| {
+        let rate = bend_stiffness(net, bend) / lightest(&bend.nodes);
+        (Stiffest::Bend(i, bend.nodes[1]), rate)
+    });
+    // A frame turns by its least moment of inertia; without one, nothing swings.
+    let turning = |frame: u32, constant: f64| {
+        let rigid = masses.rigid().get(frame as usize);
+        let moments = rigid.and_then(|rigid| rigid.inertia);
+        moments.map_or(0.0, |j| constant / j.min_element())
+    };
+    let torsions = net.torsions().iter().enumerate().map(|(i, torsion)| {
+        let rate = turning(torsion.frame, torsion.constant);
+        (Stiffest::Torsion(i, torsion.frame), rate)
+    });
+    let twists = net.twists().iter().enumerate().map(|(i, (twist, _))| {
+        let along = twist_stiffness(net, twist) / lightest(&twist.along);
+        let rate = along.max(turning(twist.frame, twist.constant));
+        (Stiffest::Twist(i, twist.frame), rate)
+    });
+    let all = elements.chain(memories).chain(bends).chain(torsions);
+    let all = all.chain(twists).filter(|x| x.1 > 0.0);
     all.max_by(|a, b| a.1.total_cmp(&b.1))
 }
 
@@ -98,7 +148,9 @@ pub fn safe_step(net: &Net, extra: &dyn Fn(usize) -> Added) -> f64 {
     }
     let stiffness = node_stiffness(net);
     let integrator = masses.integrator();
-    (0..masses.len()).fold(f64::INFINITY, |bound, i| {
+    // What nothing moves may be as light as it likes.
+    let moved = (0..masses.len()).filter(|i| masses.lock(*i) != Lock::Fixed);
+    moved.fold(f64::INFINITY, |bound, i| {
         let extra = extra(i);
         let stiffness = 2.0 * (stiffness[i] + extra.stiffness);
         let damping = damping[i] - 2.0 * extra.drag;

@@ -266,7 +266,7 @@ impl Probe<'_> {
             |work| hypers.iter().for_each(|x| x.copy(masses, work, &slot)),
         );
         for (net, nodes) in nets.iter().zip(work.iter_mut()) {
-            net.plan(nodes, h);
+            net.plan(nodes, h, None);
             if !net.advance(nodes, h) {
                 return false;
             }

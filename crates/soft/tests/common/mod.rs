@@ -132,7 +132,7 @@ pub fn step(
     );
     let mut sound = true;
     for (net, nodes) in nets.iter().zip(nodes.iter_mut()) {
-        net.plan(nodes, h);
+        net.plan(nodes, h, None);
         sound &= net.advance(nodes, h);
     }
     hypers

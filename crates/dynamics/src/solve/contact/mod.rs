@@ -28,13 +28,23 @@ pub const LEAST: u32 = 8;
 /// So many contacts are handed to a thread at once. It shows in nothing but time.
 const CHUNK: usize = 256;
 
-/// What is to be known of a contact before it is made ready.
-#[derive(Clone, Copy, Debug, Default)]
+/// Contacts between the same two bodies, one after the other.
+#[derive(Clone, Copy, Debug)]
 struct Run {
-    taken: bool,
-    /// True if it is not between the same two as the one before it; who they are is written only here.
-    begins: bool,
     ends: [(MatterId, u32); 2],
+    /// The first of them, and the first that is none of them any more.
+    first: u32,
+    end: u32,
+    /// How many of them take part.
+    count: u32,
+    /// Its entry, or [`NONE`].
+    entry: u32,
+}
+
+impl Run {
+    fn contacts(&self) -> std::ops::Range<usize> {
+        self.first as usize..self.end as usize
+    }
 }
 
 /// What contacts are solved for.
@@ -92,8 +102,8 @@ const STILL: Place = Place {
 enum List {
     /// Inside a slab.
     Inside,
-    /// Between a slab and the next one.
-    Border,
+    /// Between a slab and the next one: which part of it.
+    Border(u8),
     /// Between slabs that are not neighbours.
     Far,
 }
@@ -105,18 +115,15 @@ type Seat = (u32, List, u32);
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     movers: [u32; 2],
-    /// Where its points begin among all that take part, and how many they are.
+    /// Its contacts: the first, and the first that is none of them any more.
     first: u32,
+    end: u32,
+    /// How many of them take part.
     count: u32,
     /// Where the first one is; the others follow it. None if nothing moves either body.
     seat: Option<Seat>,
 }
 
-impl Entry {
-    fn points(&self) -> std::ops::Range<usize> {
-        self.first as usize..(self.first + self.count) as usize
-    }
-}
 
 /// Memory for the contacts of rigid bodies.
 #[derive(Debug, Default)]
@@ -131,16 +138,18 @@ pub struct Press {
     pace: Pace,
     shock: Shock,
     entries: Vec<Entry>,
-    /// What is to be known of each contact. They are large, and whoever has to go through all of them alone should not have to look at them.
-    runs: Vec<Run>,
-    /// Contacts that take part; of each of them its entry; and of each contact its place among them, or [`NONE`].
-    taken: Vec<u32>,
-    entry_of: Vec<u32>,
-    nth: Vec<u32>,
+    /// All contacts, cut into stretches, each in runs; and where the contacts of each stretch end. They are large, and whoever has to go through all of
+    /// them alone should not have to look at them.
+    stretches: Vec<Vec<Run>>,
+    ends: Vec<usize>,
+    /// How many contacts take part.
+    points: usize,
     place: Vec<Place>,
     /// Of each mover where it is, m; none if nothing moves it.
     posts: Vec<Option<DVec3>>,
+    /// Movers that are pushed, by where they are along the slabs, m; and those of them as they come.
     order: Vec<(f64, u32)>,
+    fresh: Vec<u32>,
     /// Movers that joints act on too, with their motion without any impulse.
     shared: Vec<(u32, DVec3, DVec3)>,
     /// Movers that touch each other, directly or through others; and of each whether joints act on one of its set.
@@ -163,31 +172,29 @@ impl Press {
     /// How many sweeps are worth their time: all that are asked for with a few points, fewer with a heap of thousands, which
     /// has other ways to hold than a tower has.
     pub fn budget(&self, budget: &super::Budget) -> u32 {
-        let worth = budget.work / self.taken.len().max(1);
+        let worth = budget.work / self.points.max(1);
         let worth = u32::try_from(worth).unwrap_or(u32::MAX);
         budget.sweeps.min(worth.max(budget.least))
     }
 
-    /// Where the point of a contact is, if it has one.
-    fn seat_of(&self, contact: usize) -> Option<Seat> {
-        let k = *self.nth.get(contact)?;
-        let entry = &self.entries[*self.entry_of.get(k as usize)? as usize];
-        let (slab, list, first) = entry.seat?;
-        Some((slab, list, first + (k - entry.first)))
-    }
-
     fn spot(&self, (slab, list, k): Seat) -> &Spot {
         match list {
-            List::Inside => &self.slabs[slab as usize].inside[k as usize],
-            List::Border => &self.slabs[slab as usize].border[k as usize],
+            List::Inside => &self.slabs[slab as usize].inside.spots[k as usize],
+            List::Border(side) => {
+                let border = &self.slabs[slab as usize].border;
+                &border[side as usize].spots[k as usize]
+            }
             List::Far => &self.far[k as usize].2,
         }
     }
 
     fn spot_mut(&mut self, (slab, list, k): Seat) -> &mut Spot {
         match list {
-            List::Inside => &mut self.slabs[slab as usize].inside[k as usize],
-            List::Border => &mut self.slabs[slab as usize].border[k as usize],
+            List::Inside => &mut self.slabs[slab as usize].inside.spots[k as usize],
+            List::Border(side) => {
+                let border = &mut self.slabs[slab as usize].border;
+                &mut border[side as usize].spots[k as usize]
+            }
             List::Far => &mut self.far[k as usize].2,
         }
     }
@@ -197,8 +204,8 @@ impl Press {
         if self.is_empty() && task == Task::Aim {
             return;
         }
-        let put = |i: usize, contact: &mut BodyContact| {
-            let found = self.seat_of(i).map(|seat| {
+        let put = |contact: &mut BodyContact, seat: Option<Seat>| {
+            let found = seat.map(|seat| {
                 let spot = self.spot(seat);
                 // A point that was turned round for the border is turned back.
                 let turned = spot.normal != contact.normal;
@@ -213,9 +220,19 @@ impl Press {
                 Task::Rebound => contact.blow += found.unwrap_or(DVec3::ZERO),
             }
         };
-        Crew::spread(crew, contacts, CHUNK, |first, some| {
-            for (k, contact) in some.iter_mut().enumerate() {
-                put(first + k, contact);
+        Crew::parts(crew, contacts, &self.ends, |k, some| {
+            let first = if k == 0 { 0 } else { self.ends[k - 1] };
+            for run in &self.stretches[k] {
+                let entry = self.entries.get(run.entry as usize);
+                let mut seat = entry.and_then(|entry| entry.seat);
+                let contacts = run.contacts();
+                for contact in &mut some[contacts.start - first..contacts.end - first] {
+                    let taken = task.takes(contact);
+                    put(contact, seat.filter(|_| taken));
+                    if let (true, Some((_, _, next))) = (taken, &mut seat) {
+                        *next += 1;
+                    }
+                }
             }
         });
     }

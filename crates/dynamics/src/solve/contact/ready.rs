@@ -2,16 +2,18 @@
 
 use super::{
     Body, CHUNK, Entry, List, Pace, Place, Press, Run, STILL, Slab, Spot, Step, Task,
-    slab::{Course, MOST_SLABS, Round, push_far},
+    slab::{ACROSS, Course, MOST_SLABS, Points, Round, push_far},
     spot::{Symmetric, numbers},
     stride::Trail,
     twins::{Hall, Inertias, Two, answers, both, two},
 };
 use crate::{
     BodyContact, Cast, Crew,
+    crew::even_share,
     solve::mover::{BODIES, Level, Mover, Movers, NONE},
 };
 use glam::{DMat3, DVec3};
+use trocar_math::nearly_sorted;
 
 /// So many points are worth a slab of their own.
 const POINTS_A_SLAB: usize = 192;
@@ -32,8 +34,9 @@ struct Material<'a> {
     movers: &'a Movers,
     contacts: &'a [BodyContact],
     entries: &'a [Entry],
-    taken: &'a [u32],
     place: &'a [Place],
+    /// Where the second sides of slabs begin.
+    splits: [u32; MOST_SLABS],
     /// Of each mover whether joints act on it, or on something it touches; empty if they act on none.
     joined: &'a [bool],
     task: Task,
@@ -59,46 +62,22 @@ impl Press {
         self.shared.clear();
         self.place.clear();
         self.entries.clear();
-        self.taken.clear();
-        self.entry_of.clear();
-        self.nth.clear();
         self.slabs.iter_mut().for_each(Slab::clear);
-        self.runs.resize(contacts.len(), Run::default());
-        Crew::spread(crew, &mut self.runs, CHUNK, |first, some| {
-            let mut before = first.checked_sub(1).map(|i| &contacts[i]);
-            for (run, contact) in some.iter_mut().zip(&contacts[first..]) {
-                run.taken = task.takes(contact);
-                run.begins = before.is_none_or(|b| (b.a, b.b) != (contact.a, contact.b));
-                if run.begins {
-                    run.ends = [contact.a, contact.b];
-                }
-                before = Some(contact);
-            }
-        });
-        // The points of a pair come together: who they are between is asked once.
-        let (mut ends, mut is_new) = (&Run::default().ends, true);
-        for (i, run) in (0..).zip(&self.runs) {
-            if run.begins {
-                (ends, is_new) = (&run.ends, true);
-            }
-            if !run.taken {
-                self.nth.push(NONE);
+        self.find_runs(contacts, task, crew);
+        self.points = 0;
+        for run in self.stretches[..self.ends.len()].iter_mut().flatten() {
+            if run.count == 0 {
                 continue;
             }
-            let k = self.taken.len() as u32;
-            self.nth.push(k);
-            self.taken.push(i);
-            if std::mem::take(&mut is_new) {
-                self.entries.push(Entry {
-                    movers: ends.map(|(matter, node)| movers.enlist(cast, matter, node)),
-                    first: k,
-                    count: 0,
-                    seat: None,
-                });
-            }
-            let entry = self.entries.len() - 1;
-            self.entries[entry].count += 1;
-            self.entry_of.push(entry as u32);
+            self.points += run.count as usize;
+            run.entry = self.entries.len() as u32;
+            self.entries.push(Entry {
+                movers: run.ends.map(|(m, node)| movers.enlist(cast, m, node)),
+                first: run.first,
+                end: run.end,
+                count: run.count,
+                seat: None,
+            });
         }
         if self.entries.is_empty() {
             return;
@@ -114,11 +93,15 @@ impl Press {
         });
         self.cut(movers, level);
         self.seat();
+        let mut splits = [0; MOST_SLABS];
+        for (to, slab) in splits.iter_mut().zip(&self.slabs) {
+            *to = slab.split as u32;
+        }
         let material = Material {
+            splits,
             movers,
             contacts,
             entries: &self.entries,
-            taken: &self.taken,
             place: &self.place,
             joined: &self.joined,
             task,
@@ -126,10 +109,9 @@ impl Press {
         };
         let round = Round {
             inside: |slab: &mut Slab| material.fill(slab),
-            border: |one: &mut Slab, next: &mut Slab| {
-                let mut hall = Hall::Two(&mut one.bodies, &mut next.bodies);
-                let points = one.border_of.iter().flat_map(|e| material.contacts_of(*e));
-                for (spot, contact) in one.border.iter().zip(points) {
+            border: |points: &mut Points, mut hall: Hall<'_>| {
+                let contacts = points.of.iter().flat_map(|e| material.contacts_of(*e));
+                for (spot, contact) in points.spots.iter().zip(contacts) {
                     let start = material.start(contact, spot);
                     if start != DVec3::ZERO {
                         hall.push(spot, start);
@@ -152,11 +134,56 @@ impl Press {
         self.far_steps.resize(self.far.len(), Step::default());
     }
 
+    /// Cuts the contacts into stretches, and finds those that are between the same two bodies: they come together. Who begins in a stretch belongs to it
+    /// as a whole.
+    fn find_runs(&mut self, contacts: &[BodyContact], task: Task, crew: Option<&Crew>) {
+        let share = even_share(contacts.len(), CHUNK, usize::MAX);
+        let count = contacts.len().div_ceil(share);
+        if self.stretches.len() < count {
+            self.stretches.resize_with(count, Vec::new);
+        }
+        let same = |i: usize, j: usize| {
+            let (c, d) = (&contacts[i], &contacts[j]);
+            (c.a, c.b) == (d.a, d.b)
+        };
+        Crew::spread(crew, &mut self.stretches[..count], 1, |k, some| {
+            for runs in some {
+                runs.clear();
+                let stop = contacts.len().min((k + 1) * share);
+                let mut i = k * share;
+                while i > 0 && i < stop && same(i - 1, i) {
+                    i += 1;
+                }
+                while i < stop {
+                    let first = i;
+                    let mut count = 0;
+                    while i < contacts.len() && same(first, i) {
+                        count += u32::from(task.takes(&contacts[i]));
+                        i += 1;
+                    }
+                    runs.push(Run {
+                        ends: [contacts[first].a, contacts[first].b],
+                        first: first as u32,
+                        end: i as u32,
+                        count,
+                        entry: NONE,
+                    });
+                }
+            }
+        });
+        self.ends.clear();
+        let mut end = 0;
+        for runs in &self.stretches[..count] {
+            end = runs.last().map_or(end, |run| run.end as usize);
+            self.ends.push(end);
+        }
+    }
+
     /// Cuts the bodies into slabs across the axis along which they are spread farthest.
     fn cut(&mut self, movers: &Movers, level: Level) {
         self.place.resize(movers.len(), STILL);
         let (mut low, mut high) = (DVec3::INFINITY, DVec3::NEG_INFINITY);
-        self.order.clear();
+        self.fresh.clear();
         self.load.clear();
         self.load.resize(movers.len(), 0);
         for (m, count) in self
@@ -170,17 +197,29 @@ impl Press {
                 place.slab = 0;
                 low = low.min(post);
                 high = high.max(post);
-                self.order.push((0.0, m));
+                self.fresh.push(m);
             }
         }
+        // In the order of the last time, which is nearly that of this one, as far as they were there. The order they are brought into does not depend on it.
+        let place = &mut self.place;
+        self.order.retain(|(_, m)| {
+            let known = place.get_mut(*m as usize).filter(|place| place.slab == 0);
+            known.map(|place| place.body = 0).is_some()
+        });
+        let others = self.fresh.iter();
+        let others = others.filter(|m| place[**m as usize].body == NONE);
+        self.order.extend(others.map(|m| (0.0, *m)));
         let spread = high - low;
-        let axis = (0..3).fold(0, |best, k| if spread[k] > spread[best] { k } else { best });
+        let mut axes = [0, 1, 2];
+        axes.sort_by(|i, j| spread[*j].total_cmp(&spread[*i]));
+        let [axis, side, _] = axes;
         for (x, m) in &mut self.order {
             *x = self.posts[*m as usize].map_or(0.0, |post| post[axis]);
         }
-        self.order
-            .sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        let slabs = (self.taken.len() / POINTS_A_SLAB).clamp(1, MOST_SLABS);
+        nearly_sorted(&mut self.order, |a, b| {
+            a.0.total_cmp(&b.0).then(a.1.cmp(&b.1))
+        });
+        let slabs = (self.points / POINTS_A_SLAB).clamp(1, MOST_SLABS);
         if self.slabs.len() < slabs {
             self.slabs.resize_with(slabs, Slab::default);
         }
@@ -192,21 +231,49 @@ impl Press {
             // As many points in each: that is what it takes time for.
             let load = self.load(*m);
             let slab = ((2 * before + load) * slabs as u64 / (2 * all).max(1)) as u32;
-            let slab = slab.min(slabs as u32 - 1);
+            self.place[*m as usize].slab = slab.min(slabs as u32 - 1);
             before += load;
-            let to = &mut self.slabs[slab as usize];
-            self.place[*m as usize] = Place {
-                slab,
-                body: to.movers.len() as u32,
-            };
-            to.movers.push(*m);
-            if (*m as usize) < self.others {
-                let mover = &movers[*m];
-                let (velocity, spin) = mover.course(level);
-                let (push, turn) = mover.pushed();
-                self.shared.push((*m, velocity - push, spin - turn));
+        }
+        let middle = self.middle(side);
+        for second in [false, true] {
+            for (_, m) in &self.order {
+                let post = self.posts[*m as usize].unwrap_or(DVec3::ZERO);
+                if (post[side] > middle) != second {
+                    continue;
+                }
+                let place = &mut self.place[*m as usize];
+                let to = &mut self.slabs[place.slab as usize];
+                place.body = to.movers.len() as u32;
+                to.movers.push(*m);
+                if (*m as usize) < self.others {
+                    let mover = &movers[*m];
+                    let (velocity, spin) = mover.course(level);
+                    let (push, turn) = mover.pushed();
+                    self.shared.push((*m, velocity - push, spin - turn));
+                }
+            }
+            if !second {
+                for slab in &mut self.slabs[..slabs] {
+                    slab.split = slab.movers.len();
+                }
             }
         }
+    }
+
+    /// Where the bodies on the borders between slabs are along an axis, m, on average.
+    fn middle(&self, axis: usize) -> f64 {
+        let (mut sum, mut count) = (0.0, 0);
+        for entry in &self.entries {
+            let [a, b] = entry.movers.map(|m| self.place[m as usize]);
+            if a == STILL || b == STILL || a.slab.abs_diff(b.slab) != 1 {
+                continue;
+            }
+            for m in entry.movers {
+                sum += self.posts[m as usize].map_or(0.0, |post| post[axis]) * f64::from(entry.count);
+            }
+            count += 2 * entry.count;
+        }
+        sum / f64::from(count.max(1))
     }
 
     /// How many points a mover has.
@@ -247,18 +314,27 @@ impl Press {
                 [STILL, STILL] => continue,
                 [one, STILL] | [STILL, one] => (List::Inside, one.slab),
                 [a, b] if a.slab == b.slab => (List::Inside, a.slab),
-                [a, b] if a.slab.abs_diff(b.slab) == 1 => (List::Border, a.slab.min(b.slab)),
+                [a, b] if a.slab.abs_diff(b.slab) == 1 => {
+                    let second = |p: Place| p.body as usize >= self.slabs[p.slab as usize].split;
+                    let side = match [a, b].map(second) {
+                        [false, false] => 0,
+                        [true, true] => 1,
+                        _ => ACROSS as u8,
+                    };
+                    (List::Border(side), a.slab.min(b.slab))
+                }
                 _ => (List::Far, 0),
             };
             let to = &mut self.slabs[slab as usize];
             let count = match list {
                 List::Inside => {
-                    to.inside_of.push(e);
-                    &mut to.points[0]
+                    to.inside.of.push(e);
+                    &mut to.inside.count
                 }
-                List::Border => {
-                    to.border_of.push(e);
-                    &mut to.points[1]
+                List::Border(side) => {
+                    let border = &mut to.border[side as usize];
+                    border.of.push(e);
+                    &mut border.count
                 }
                 List::Far => &mut far,
             };
@@ -291,8 +367,6 @@ impl<'a> Material<'a> {
             movers,
             inside,
             border,
-            inside_of,
-            border_of,
             ..
         } = slab;
         for m in &*movers {
@@ -318,7 +392,7 @@ impl<'a> Material<'a> {
             });
         }
         let mut hall = Hall::One(bodies);
-        for e in &*inside_of {
+        for e in &inside.of {
             let meeting = self.meeting(&self.entries[*e as usize]);
             for contact in self.contacts_of(*e) {
                 let spot = self.spot(&meeting, contact);
@@ -326,28 +400,36 @@ impl<'a> Material<'a> {
                 if start != DVec3::ZERO {
                     hall.push(&spot, start);
                 }
-                inside.push(spot);
+                inside.spots.push(spot);
             }
         }
-        for e in &*border_of {
-            let entry = &self.entries[*e as usize];
-            let [a, b] = entry.movers.map(|m| self.place[m as usize].slab);
-            let meeting = self.meeting(entry);
-            for contact in self.contacts_of(*e) {
-                let spot = self.spot(&meeting, contact);
-                border.push(if a < b { spot } else { spot.turned() });
+        for (side, points) in border.iter_mut().enumerate() {
+            for e in &points.of {
+                let entry = &self.entries[*e as usize];
+                let [a, b] = entry.movers.map(|m| self.place[m as usize].slab);
+                let mut meeting = self.meeting(entry);
+                if side == 1 {
+                    meeting.bodies[0] -= self.splits[a as usize];
+                    meeting.bodies[1] -= self.splits[b as usize];
+                }
+                for contact in self.contacts_of(*e) {
+                    let spot = self.spot(&meeting, contact);
+                    points.spots.push(if a < b { spot } else { spot.turned() });
+                }
             }
         }
-        // The first sweep says where all of them begin.
-        slab.inside_steps.resize(slab.inside.len(), Step::default());
-        slab.border_steps.resize(slab.border.len(), Step::default());
+        for points in slab.points_mut() {
+            // The first sweep says where all of them begin.
+            points.steps.resize(points.spots.len(), Step::default());
+        }
     }
 
     /// The contacts of an entry.
     fn contacts_of(&self, entry: u32) -> impl Iterator<Item = &'a BodyContact> + use<'a> {
-        let contacts = self.contacts;
-        let taken = &self.taken[self.entries[entry as usize].points()];
-        taken.iter().map(|i| &contacts[*i as usize])
+        let entry = &self.entries[entry as usize];
+        let all = &self.contacts[entry.first as usize..entry.end as usize];
+        let task = self.task;
+        all.iter().filter(move |contact| task.takes(contact))
     }
 
     /// What of a point's impulse is not yet in the bodies' motion, N·s, as the point sees it.

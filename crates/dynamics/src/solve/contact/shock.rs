@@ -46,32 +46,40 @@ impl Shock {
             self.bodies.extend_from_slice(&slab.bodies);
             firsts[k + 1] = self.bodies.len() as u32;
         }
-        let mut add = |at: Seat, spot: &Spot, slabs: [u32; 2]| {
+        let mut add = |at: Seat, spot: &Spot, places: [u32; 2]| {
             if spot.joined {
                 return;
             }
-            let flat = |body: u32, slab: u32| match body {
+            let flat = |body: u32, first: u32| match body {
                 NONE => NONE,
-                body => firsts[slab as usize] + body,
+                body => first + body,
             };
             self.lifts.push(Lift {
                 at,
-                a: flat(spot.a, slabs[0]),
-                b: flat(spot.b, slabs[1]),
+                a: flat(spot.a, places[0]),
+                b: flat(spot.b, places[1]),
                 pushes: spot.impulse != DVec3::ZERO,
                 level: NONE,
             });
         };
-        for (k, slab) in (0..).zip(slabs) {
-            for (i, spot) in (0..).zip(&slab.inside) {
-                add((k, List::Inside, i), spot, [k, k]);
+        for (k, slab) in slabs.iter().enumerate() {
+            let at = |list: List, i: u32| (k as u32, list, i);
+            for (i, spot) in (0..).zip(&slab.inside.spots) {
+                add(at(List::Inside, i), spot, [firsts[k]; 2]);
             }
-            for (i, spot) in (0..).zip(&slab.border) {
-                add((k, List::Border, i), spot, [k, k + 1]);
+            for (side, points) in (0..).zip(&slab.border) {
+                let first = |k: usize| match side {
+                    1 => firsts[k] + slabs[k].split as u32,
+                    _ => firsts[k],
+                };
+                for (i, spot) in (0..).zip(&points.spots) {
+                    add(at(List::Border(side), i), spot, [first(k), first(k + 1)]);
+                }
             }
         }
         for (i, (a, b, spot)) in (0..).zip(far) {
-            add((0, List::Far, i), spot, [a.slab, b.slab]);
+            let places = [a.slab, b.slab].map(|slab| firsts[slab as usize]);
+            add((0, List::Far, i), spot, places);
         }
     }
 

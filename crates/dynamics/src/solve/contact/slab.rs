@@ -4,6 +4,7 @@ use super::{
     Body, Place, STILL, Spot, Step,
     spot::push,
     stride::{Next, Sums, Trail},
+    twins::Hall,
 };
 use crate::Crew;
 use glam::DVec3;
@@ -11,22 +12,49 @@ use glam::DVec3;
 /// Most slabs: more would be all border.
 pub const MOST_SLABS: usize = 8;
 
+/// Points that are swept one after the other.
+#[derive(Debug, Default)]
+pub struct Points {
+    pub spots: Vec<Spot>,
+    pub steps: Vec<Step>,
+    /// Which entries they are made of, and how many points these have.
+    pub of: Vec<u32>,
+    pub count: u32,
+    pub tally: Tally,
+}
+
+impl Points {
+    /// Empties it, but keeps its memory.
+    fn clear(&mut self) {
+        self.spots.clear();
+        self.of.clear();
+        self.count = 0;
+    }
+
+    fn go_on(&mut self, next: Next) {
+        let all = self.spots.iter_mut().zip(&mut self.steps);
+        for (spot, step) in all.filter(|(spot, _)| !spot.joined) {
+            step.go_on(&mut spot.impulse, next);
+        }
+    }
+}
+
+/// Which points of a border: those between bodies of the first sides of both slabs, of their second sides, or across. The first two share no body.
+pub const SIDES: usize = 3;
+pub const ACROSS: usize = 2;
+
 /// Bodies of one stretch of space, and the points between them; then those with the next stretch.
 #[derive(Debug, Default)]
 pub struct Slab {
+    /// Those of its first side, and from `split` on those of its second.
     pub bodies: Vec<Body>,
+    pub split: usize,
     pub trails: Vec<Trail>,
     /// Which movers its bodies are.
     pub movers: Vec<u32>,
-    pub inside: Vec<Spot>,
-    pub border: Vec<Spot>,
-    pub inside_steps: Vec<Step>,
-    pub border_steps: Vec<Step>,
-    /// Which entries its points are made of, and how many points these have.
-    pub inside_of: Vec<u32>,
-    pub border_of: Vec<u32>,
-    pub points: [u32; 2],
-    pub tally: Tally,
+    pub inside: Points,
+    /// Bodies of second sides are counted from there on.
+    pub border: [Points; SIDES],
     /// As the last sweep back has left it.
     pub sums: Sums,
 }
@@ -57,26 +85,26 @@ impl Slab {
         self.bodies.clear();
         self.trails.clear();
         self.movers.clear();
-        self.inside.clear();
-        self.border.clear();
-        self.inside_of.clear();
-        self.border_of.clear();
-        self.points = [0; 2];
+        self.points_mut().for_each(Points::clear);
+    }
+
+    pub fn points(&self) -> impl Iterator<Item = &Points> {
+        std::iter::once(&self.inside).chain(&self.border)
+    }
+
+    pub fn points_mut(&mut self) -> impl Iterator<Item = &mut Points> {
+        std::iter::once(&mut self.inside).chain(&mut self.border)
     }
 
     /// Does with its points, too, what is to be done before the next two sweeps.
     pub fn go_on(&mut self, next: Next) {
         self.go_on_bodies(next);
-        let inside = self.inside.iter_mut().zip(&mut self.inside_steps);
-        let border = self.border.iter_mut().zip(&mut self.border_steps);
-        for (spot, step) in inside.chain(border).filter(|(spot, _)| !spot.joined) {
-            step.go_on(&mut spot.impulse, next);
-        }
+        self.points_mut().for_each(|points| points.go_on(next));
     }
 
     /// Does with its bodies what is to be done before the next two sweeps. Points do it when they are swept next.
     pub fn go_on_bodies(&mut self, next: Next) {
-        self.tally.gain = 0.0;
+        self.points_mut().for_each(|points| points.tally.gain = 0.0);
         let alone = self.bodies.iter_mut().zip(&mut self.trails);
         for (body, trail) in alone.filter(|(_, trail)| !trail.joined) {
             trail.steps[0].go_on(&mut body.velocity, next);
@@ -92,13 +120,13 @@ pub enum Course {
     Back,
 }
 
-/// What is done to slabs and to the borders between them.
+/// What is done to slabs, and to the points on the borders between them.
 pub struct Round<I, B> {
     pub inside: I,
     pub border: B,
 }
 
-impl<I: Fn(&mut Slab) + Sync, B: Fn(&mut Slab, &mut Slab) + Sync> Round<I, B> {
+impl<I: Fn(&mut Slab) + Sync, B: Fn(&mut Points, Hall<'_>) + Sync> Round<I, B> {
     /// Goes through all slabs, as a tree: there, both halves of them first, in the same way, and then the border between the
     /// halves; back, the same backwards. No two halves share a body, so each may be a thread's own from its first slab to
     /// its last, and threads wait for each other at the few borders only that lie between their shares. How many shares
@@ -109,16 +137,22 @@ impl<I: Fn(&mut Slab) + Sync, B: Fn(&mut Slab, &mut Slab) + Sync> Round<I, B> {
         let levels = levels.min(MOST_SLABS.trailing_zeros());
         match (crew, course) {
             (Some(crew), Course::There) if levels > 0 => {
-                self.shares(slabs, levels, crew, |share| self.alone(share, course));
+                let mut shares = Shares::new(slabs, levels);
+                crew.each(shares.all(), |_, share| self.alone(share, course));
                 for level in (0..levels).rev() {
-                    self.shares(slabs, level, crew, |share| self.between(share));
+                    let mut shares = Shares::new(slabs, level);
+                    self.sides(shares.all(), crew);
+                    self.across(shares.all(), crew);
                 }
             }
             (Some(crew), Course::Back) if levels > 0 => {
                 for level in 0..levels {
-                    self.shares(slabs, level, crew, |share| self.between(share));
+                    let mut shares = Shares::new(slabs, level);
+                    self.across(shares.all(), crew);
+                    self.sides(shares.all(), crew);
                 }
-                self.shares(slabs, levels, crew, |share| self.alone(share, course));
+                let mut shares = Shares::new(slabs, levels);
+                crew.each(shares.all(), |_, share| self.alone(share, course));
             }
             _ => self.alone(slabs, course),
         }
@@ -133,43 +167,117 @@ impl<I: Fn(&mut Slab) + Sync, B: Fn(&mut Slab, &mut Slab) + Sync> Round<I, B> {
             return;
         }
         if course == Course::Back {
-            self.between(slabs);
+            self.between(slabs, [ACROSS, 1, 0]);
         }
         let (one, other) = halves(slabs);
         self.alone(one, course);
         self.alone(other, course);
         if course == Course::There {
-            self.between(slabs);
+            self.between(slabs, [0, 1, ACROSS]);
         }
     }
 
-    /// The border between the halves.
-    fn between(&self, slabs: &mut [Slab]) {
-        if let (Some(one), Some(next)) = {
-            let (one, other) = halves(slabs);
-            (one.last_mut(), other.first_mut())
-        } {
-            (self.border)(one, next);
-        }
-    }
-
-    /// Does `work` on the shares that so many levels of halving make.
-    fn shares(
-        &self,
-        slabs: &mut [Slab],
-        levels: u32,
-        crew: &Crew,
-        work: impl Fn(&mut [Slab]) + Sync,
-    ) {
-        let mut shares: [&mut [Slab]; MOST_SLABS] = std::array::from_fn(|_| &mut [][..]);
-        shares[0] = slabs;
-        for level in 0..levels {
-            for k in (0..1 << level).rev() {
-                let (one, other) = halves(std::mem::take(&mut shares[k]));
-                (shares[2 * k], shares[2 * k + 1]) = (one, other);
+    /// The border between the halves, one side after the other.
+    fn between(&self, slabs: &mut [Slab], sides: [usize; SIDES]) {
+        if let Some(mut border) = Border::of(slabs) {
+            for side in sides {
+                let (points, hall) = border.side(side);
+                (self.border)(points, hall);
             }
         }
-        crew.each(&mut shares[..1 << levels], |_, share| work(share));
+    }
+
+    /// The sides of the borders between the halves of all shares.
+    fn sides(&self, shares: &mut [&mut [Slab]], crew: &Crew) {
+        let mut sides: [Option<(&mut Points, Hall<'_>)>; MOST_SLABS] =
+            std::array::from_fn(|_| None);
+        let count = 2 * shares.len();
+        for (two, share) in sides.chunks_mut(2).zip(shares) {
+            if let ([one, other], Some(border)) = (two, Border::of(share)) {
+                let [first, second] = border.sides();
+                (*one, *other) = (Some(first), Some(second));
+            }
+        }
+        crew.each(&mut sides[..count], |_, side| {
+            if let Some((points, hall)) = side.take() {
+                (self.border)(points, hall);
+            }
+        });
+    }
+
+    /// What is across, of the same borders.
+    fn across(&self, shares: &mut [&mut [Slab]], crew: &Crew) {
+        crew.each(shares, |_, share| {
+            if let Some(mut border) = Border::of(share) {
+                let (points, hall) = border.side(ACROSS);
+                (self.border)(points, hall);
+            }
+        });
+    }
+}
+
+/// The border between two slabs.
+struct Border<'a> {
+    points: &'a mut [Points; SIDES],
+    ours: (&'a mut [Body], usize),
+    theirs: (&'a mut [Body], usize),
+}
+
+impl<'a> Border<'a> {
+    /// That between the halves.
+    fn of(slabs: &'a mut [Slab]) -> Option<Self> {
+        let (one, other) = halves(slabs);
+        let (one, next) = (one.last_mut()?, other.first_mut()?);
+        Some(Self {
+            points: &mut one.border,
+            ours: (&mut one.bodies, one.split),
+            theirs: (&mut next.bodies, next.split),
+        })
+    }
+
+    /// The points of a side, and their bodies.
+    fn side(&mut self, side: usize) -> (&mut Points, Hall<'_>) {
+        let part = |(bodies, split): &'_ mut (&'a mut [Body], usize)| match side {
+            0 => 0..*split,
+            1 => *split..bodies.len(),
+            _ => 0..bodies.len(),
+        };
+        let (ours, theirs) = (part(&mut self.ours), part(&mut self.theirs));
+        let hall = Hall::Two(&mut self.ours.0[ours], &mut self.theirs.0[theirs]);
+        (&mut self.points[side], hall)
+    }
+
+    /// Both sides at once.
+    fn sides(self) -> [(&'a mut Points, Hall<'a>); 2] {
+        let [first, second, _] = self.points;
+        let (a, b) = self.ours.0.split_at_mut(self.ours.1);
+        let (c, d) = self.theirs.0.split_at_mut(self.theirs.1);
+        [(first, Hall::Two(a, c)), (second, Hall::Two(b, d))]
+    }
+}
+
+/// The shares that some levels of halving make.
+struct Shares<'a> {
+    list: [&'a mut [Slab]; MOST_SLABS],
+    count: usize,
+}
+
+impl<'a> Shares<'a> {
+    fn new(slabs: &'a mut [Slab], levels: u32) -> Self {
+        let mut list: [&mut [Slab]; MOST_SLABS] = std::array::from_fn(|_| &mut [][..]);
+        list[0] = slabs;
+        for level in 0..levels {
+            for k in (0..1 << level).rev() {
+                let (one, other) = halves(std::mem::take(&mut list[k]));
+                (list[2 * k], list[2 * k + 1]) = (one, other);
+            }
+        }
+        let count = 1 << levels;
+        Self { list, count }
+    }
+
+    fn all(&mut self) -> &mut [&'a mut [Slab]] {
+        &mut self.list[..self.count]
     }
 }
 

@@ -148,7 +148,7 @@ impl Press {
         }
         let (mut sums, mut gain) = (Sums::default(), self.far_tally.gain);
         for slab in &self.slabs[..self.active] {
-            gain += slab.tally.gain;
+            gain += slab.points().map(|points| points.tally.gain).sum::<f64>();
             sums.add(&slab.sums);
         }
         let Sums {
@@ -207,7 +207,7 @@ impl Press {
         }
         let mut least = -self.pace.towards - self.far_tally.gain;
         for slab in &self.slabs[..self.active] {
-            least -= slab.tally.gain;
+            least -= slab.points().map(|points| points.tally.gain).sum::<f64>();
             for (body, trail) in slab.bodies.iter().zip(&slab.trails) {
                 let [momentum, turning] = trail.momentum([body.velocity, body.spin]);
                 least += 0.5 * (body.velocity.dot(momentum) + body.spin.dot(turning));

@@ -2,7 +2,7 @@
 
 use super::{
     Press, Slab,
-    slab::{Course, Round, Tally, push_far},
+    slab::{Course, Points, Round, Tally, push_far},
     spot::motion,
     stride::{Next, Pace, Sums},
     twins::Hall,
@@ -40,30 +40,36 @@ impl Press {
         let stride = (forwards && !left).then_some(next);
         let slabs = &mut self.slabs[..self.active];
         let crew = crew.filter(|_| slabs.len() > 1);
+        let sweep = |points: &mut Points, mut hall: Hall<'_>| {
+            let spots = (&mut points.spots[..], &mut points.steps[..]);
+            hall.sweep(spots, forwards, (stride, left), &mut points.tally);
+        };
         let inside = |slab: &mut Slab| {
             if let Some(next) = stride {
                 slab.go_on_bodies(next);
             }
-            let spots = (&mut slab.inside[..], &mut slab.inside_steps[..]);
-            Hall::One(&mut slab.bodies).sweep(spots, forwards, (stride, left), &mut slab.tally);
+            let Slab { bodies, inside, .. } = slab;
+            sweep(inside, Hall::One(bodies));
             if !forwards {
                 // Whoever had it in hand knows it best: what comes after it is the next two sweeps.
                 slab.sums = Sums::of(slab);
             }
         };
-        let border = |one: &mut Slab, next: &mut Slab| {
-            let spots = (&mut one.border[..], &mut one.border_steps[..]);
-            let mut hall = Hall::Two(&mut one.bodies, &mut next.bodies);
-            hall.sweep(spots, forwards, (stride, left), &mut one.tally);
-        };
-        slabs.iter_mut().for_each(|slab| slab.tally.worst = 0.0);
+        for points in slabs.iter_mut().flat_map(Slab::points_mut) {
+            points.tally.worst = 0.0;
+        }
         let course = if forwards {
             Course::There
         } else {
             Course::Back
         };
-        Round { inside, border }.run(slabs, course, crew);
-        let worst = slabs.iter().fold(0.0_f64, |w, s| w.max(s.tally.worst));
+        let round = Round {
+            inside,
+            border: sweep,
+        };
+        round.run(slabs, course, crew);
+        let tallies = slabs.iter().flat_map(Slab::points);
+        let worst = tallies.fold(0.0_f64, |w, points| w.max(points.tally.worst));
         if forwards {
             self.sweep_far();
         }
