@@ -19,11 +19,13 @@ use crate::{
     folds::Folding,
     probes::{Key, Probes, WATCH, Warm},
     report::{Clock, Stage as Lap},
+    simulation::{WORTH_SHARING, is_most},
     works::Work,
 };
 use glam::DVec3;
 use led::NOWHERE;
 use quarantine::PATIENCE;
+use std::sync::atomic::{AtomicBool, Ordering};
 use trocar_collide::{Capsule, Touch, tree::TreeError};
 use trocar_dynamics::{
     Anchor, Budget, Contact, Crew, Joint, Local, MatterId, Nodes, Outcome, Pull, Stages, State,
@@ -97,6 +99,8 @@ pub struct Group {
     pub members: Vec<MatterId>,
     /// How often each member went bad.
     pub bad: Vec<u32>,
+    /// Of each member: whether its numbers were sound when it last moved.
+    sound: Vec<AtomicBool>,
     /// Members that went bad in this step.
     pub fallen: Vec<MatterId>,
     /// Surfaces that instruments and bodies can touch.
@@ -224,6 +228,7 @@ impl Group {
         nodes.resize_with(model.prescribed() + connected.members.len(), Nodes::default);
         Ok(Self {
             bad: vec![0; connected.members.len()],
+            sound: connected.members.iter().map(|_| true.into()).collect(),
             fallen: Vec::with_capacity(connected.members.len()),
             members: connected.members.clone(),
             skins,
@@ -482,18 +487,19 @@ impl Group {
 
     /// Everything moves once.
     fn advance(&mut self, stage: &Stage<'_>, sub: Sub) {
+        let (members, bad, sound) = (&self.members, &self.bad, &self.sound);
+        let first = self.nodes.len() - members.len();
+        each_member(stage, members, &mut self.nodes[first..], |k, nodes, crew| {
+            let matter = &stage.model.matters[members[k].index()];
+            let is_sound = bad[k] >= PATIENCE
+                || match crew {
+                    Some(crew) => matter.advance_by(nodes, sub.h, crew),
+                    None => matter.advance(nodes, sub.h),
+                };
+            sound[k].store(is_sound, Ordering::Relaxed);
+        });
         for k in 0..self.members.len() {
-            if self.bad[k] >= PATIENCE {
-                continue;
-            }
-            let m = self.members[k].index();
-            let nodes = &mut self.nodes[stage.slot[m] as usize];
-            let matter = &stage.model.matters[m];
-            let sound = match stage.crew {
-                Some(crew) => matter.advance_by(nodes, sub.h, crew),
-                None => matter.advance(nodes, sub.h),
-            };
-            if !sound {
+            if !self.sound[k].load(Ordering::Relaxed) {
                 self.quarantine(stage, k);
             }
         }
@@ -513,6 +519,25 @@ impl Group {
             let nodes = &mut self.nodes[fixtures.index()];
             stage.model.matters[fixtures.index()].advance(nodes, sub.h);
         }
+    }
+}
+
+/// Does `work` on the shares of all members: spread over threads if they are of a kind, one after the other if one has most of the work, which then has
+/// the threads for itself.
+fn each_member(
+    stage: &Stage<'_>,
+    members: &[MatterId],
+    shares: &mut [Nodes],
+    work: impl Fn(usize, &mut Nodes, Option<&Crew>) + Sync,
+) {
+    let sizes = members.iter().map(|m| stage.model.start[m.index()].len());
+    let most = sizes.max().unwrap_or(0);
+    let all = stage.model.nodes_of(members);
+    match stage.crew {
+        Some(crew) if all > WORTH_SHARING && !is_most(most, all) => {
+            crew.each(shares, |k, nodes| work(k, nodes, None));
+        }
+        crew => (0..).zip(shares).for_each(|(k, nodes)| work(k, nodes, crew)),
     }
 }
 

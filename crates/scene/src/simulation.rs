@@ -26,7 +26,12 @@ use trocar_tools::{
 };
 
 /// Fewer nodes than this are stepped by one thread; waking another would cost more than it saves.
-const WORTH_SHARING: usize = 4000;
+pub(crate) const WORTH_SHARING: usize = 4000;
+
+/// True if one of several does so much of the work that the others could not keep a second thread busy meanwhile.
+pub(crate) fn is_most(one: usize, all: usize) -> bool {
+    10 * one > 6 * all
+}
 
 /// With more bodies than this that may touch, a step spends its time on their contacts: threads share those.
 const CROWDED: usize = 128;
@@ -212,10 +217,13 @@ impl Simulation {
         self.lend();
         clock.lap(Stage::Input);
 
-        // Many bodies touch each other in one group, or one large net is all there is: there the threads are wanted inside.
+        // Many bodies touch each other in one group, or one group has most of the nodes: there the threads are wanted inside.
+        let sizes = || self.groups.iter().map(|group| self.model.nodes_of(&group.members));
+        let (nodes, most) = sizes().fold((0, 0), |(sum, most), n| (sum + n, most.max(n)));
+        let large = nodes > WORTH_SHARING;
         let crowded = self.model.colliders.len() > CROWDED
             || self.model.joints.len() > JOINTED
-            || (self.groups.len() == 1 && self.model.start.iter().any(|n| n.len() > WORTH_SHARING));
+            || (large && is_most(most, nodes));
         let stage = GroupStage {
             model: &self.model,
             slot: &self.slot,
@@ -232,9 +240,7 @@ impl Simulation {
             group.clock.lap(Stage::Broad);
             group.step(&stage);
         };
-        if stage.crew.is_none()
-            && self.model.start.iter().map(Nodes::len).sum::<usize>() > WORTH_SHARING
-        {
+        if stage.crew.is_none() && large {
             self.crew
                 .each(&mut self.groups, |_, group| step_group(group));
         } else {

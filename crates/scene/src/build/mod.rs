@@ -361,6 +361,11 @@ struct Item<'a, T> {
 }
 
 impl Model {
+    /// How many nodes some matter has at the start.
+    pub(crate) fn nodes_of(&self, matters: &[MatterId]) -> usize {
+        matters.iter().map(|m| self.start[m.index()].len()).sum()
+    }
+
     /// Checks a scene and makes matter of it.
     pub fn build(scene: &Scene) -> Result<Self, SceneError> {
         check::scene(scene)?;

@@ -16,7 +16,7 @@ pub struct CommandSpec {
     /// Everything back to where it began; parameters stay as they are, and the time goes on.
     #[serde(default)]
     pub reset: bool,
-    /// Tissues, by name, that forget how far they have yielded: they draw back to the shape they had.
+    /// Tissues, by name, that forget how far they have yielded: they draw back towards the shape they had. What is drawn so far that it would yield from there, does.
     #[serde(default)]
     pub unyield: Vec<String>,
     /// A force (N) on a point of something, until `until`.

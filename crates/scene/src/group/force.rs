@@ -1,7 +1,7 @@
 //! Forces: what is known before anything is solved.
 
 use super::{
-    Group, Stage, Sub,
+    Group, Stage, Sub, each_member,
     quarantine::{PATIENCE, freeze},
 };
 use glam::DVec3;
@@ -43,16 +43,17 @@ impl Group {
                 time: field.time + after,
                 ..field
             };
-            for (k, m) in members.iter().enumerate() {
-                let nodes = &mut nodes[slot[m.index()] as usize];
-                match stage.crew {
-                    Some(crew) => matters[m.index()].force_by(nodes, &field, crew),
-                    None => matters[m.index()].force(nodes, &field),
+            let first = nodes.len() - members.len();
+            each_member(stage, members, &mut nodes[first..], |k, nodes, crew| {
+                let matter = &matters[members[k].index()];
+                match crew {
+                    Some(crew) => matter.force_by(nodes, &field, crew),
+                    None => matter.force(nodes, &field),
                 }
                 if bad[k] >= PATIENCE {
                     freeze(nodes);
                 }
-                if let (Some(rest), true) = (resting, Some(*m) == stage.model.bodies) {
+                if let (Some(rest), true) = (resting, Some(members[k]) == stage.model.bodies) {
                     for (i, _) in rest.iter().enumerate().filter(|r| r.1.asleep) {
                         nodes.velocity[i] = DVec3::ZERO;
                         nodes.spin[i] = DVec3::ZERO;
@@ -60,7 +61,7 @@ impl Group {
                         nodes.torque[i] = DVec3::ZERO;
                     }
                 }
-            }
+            });
             for global in globals {
                 global.apply(&sight, nodes, field.time);
             }
