@@ -2,17 +2,19 @@ import { describe, expect, it } from "vitest";
 import { isInsight, parseInsight } from "./insight";
 import { FrameError } from "./reader";
 
-/** Two nodes, one element, one contact, one force, no anchor, one frame, one normal, one box, one triangle in false colours. */
+/** Two nodes, one element, one torsion element, one contact, one force, no anchor, one frame, one normal, one box, one triangle in false colours. */
 function message(state = 3): ArrayBuffer {
   const words: ["u" | "f", number][] = [];
   const u = (...values: number[]) => values.forEach((value) => void words.push(["u", value]));
   const f = (...values: number[]) => values.forEach((value) => void words.push(["f", value]));
-  u(0x35495254, 5, 2);
+  u(0x36495254, 5, 2);
   f(1, 2, 3);
   u(0);
   f(4, 5, 6);
   u(state, 1);
   f(0, 0, 0, 1, 0, 0, -2.5);
+  u(1);
+  f(1, 0, 0, 0, 0, 2);
   u(1);
   f(0, 1, 0, 0, 1, 0, 0.5, 0.25);
   u(1);
@@ -42,6 +44,7 @@ describe("parseInsight", () => {
     expect([...insight.nodes.subarray(0, 3), ...insight.nodes.subarray(4, 7)]).toEqual([1, 2, 3, 4, 5, 6]);
     expect([insight.states[3], insight.states[7]]).toEqual([0, 3]);
     expect([...insight.elements]).toEqual([0, 0, 0, 1, 0, 0, -2.5]);
+    expect([...insight.torques]).toEqual([1, 0, 0, 0, 0, 2]);
     expect([...insight.contacts]).toEqual([0, 1, 0, 0, 1, 0, 0.5, 0.25]);
     expect([...insight.forces]).toEqual([1, 1, 1, 0, -9, 0]);
     expect(insight.anchors).toHaveLength(0);

@@ -2,8 +2,8 @@
 
 import { FrameError, Reader } from "./reader";
 
-/** "TRI5", read as a little-endian u32. */
-export const INSIGHT_MAGIC = 0x35495254;
+/** "TRI6", read as a little-endian u32. */
+export const INSIGHT_MAGIC = 0x36495254;
 
 /** Which parts of an insight are wanted. */
 export interface Views {
@@ -55,9 +55,10 @@ export const NODE_STATES = [
 ] as const;
 export type NodeState = (typeof NODE_STATES)[number];
 
-/** Words of one node, element, contact, force, anchor, frame, normal and box. */
+/** Words of one node, element, torsion element, contact, force, anchor, frame, normal and box. */
 export const NODE = 4;
 export const ELEMENT = 7;
+export const TORQUE = 6;
 export const CONTACT = 8;
 export const FORCE = 6;
 export const ANCHOR = 6;
@@ -96,6 +97,8 @@ export interface Insight {
   states: Uint32Array;
   /** Both ends and the force, above 0 for tension. */
   elements: Float32Array;
+  /** Of torsion elements: position of the frame, and torque, N m. */
+  torques: Float32Array;
   /** Point, normal, force and depth. */
   contacts: Float32Array;
   /** Position and force. */
@@ -136,6 +139,7 @@ export function parseInsight(message: ArrayBuffer): Insight {
     nodes,
     states,
     elements: rows("elements", ELEMENT),
+    torques: rows("torsion elements", TORQUE),
     contacts: rows("contacts", CONTACT),
     forces: rows("forces", FORCE),
     anchors: rows("anchors", ANCHOR),

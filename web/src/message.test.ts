@@ -37,6 +37,7 @@ describe("parseMessage", () => {
       "a mark without a place",
     ],
     ["no parameters", '{"type":"parameters"}', "no list of parameters"],
+    ["no bounds", '{"type":"parameters","parameters":[]}', "no list of parameters and bounds"],
     ["a position that is no number", hello({ positions: [null, 0, 0, 1, 0, 0, 0, 1, 0] }), "not a finite"],
   ])("refuses %s", (_, text, complaint) => {
     expect(() => parseMessage(text)).toThrow(complaint);

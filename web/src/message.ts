@@ -31,8 +31,8 @@ export function parseMessage(text: string): ServerMessage {
       checkTask(message.task);
       return message;
     case "parameters":
-      if (!Array.isArray(message.parameters)) {
-        throw new MessageError("the server sent no list of parameters");
+      if (!Array.isArray(message.parameters) || !Array.isArray(message.bounds)) {
+        throw new MessageError("the server sent no list of parameters and bounds");
       }
       return message;
     case "error":

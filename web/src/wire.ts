@@ -236,6 +236,20 @@ export type Parameter = {
   choices: Array<string>;
 };
 
+/** How long the substeps of tissues that hang together may be, s; null if nothing bounds them. */
+export type StepBound = {
+  /** Their names. */
+  tissues: string;
+  /** A bound that holds in every configuration; substeps keep to it. */
+  safe: number | null;
+  /** The bound for small motion about rest. */
+  exact: number | null;
+  /** Kuhn's own estimate. */
+  kuhn: number | null;
+  /** The shortest time constant of a node. */
+  time_constant: number | null;
+};
+
 /** What a mark is drawn as. */
 export type MarkKind = "ball" | "ring" | "arrow" | "spot";
 
@@ -322,6 +336,8 @@ export type ServerMessage = {
   scene: SceneDescription;
   /** What can be changed; in the Lab. */
   parameters: Array<Parameter>;
+  /** How long substeps may be; in the Lab. */
+  bounds: Array<StepBound>;
   /** What is to be done; in an exercise. */
   task: Task | null;
   /** What is seen again; in a replay. */
@@ -346,6 +362,8 @@ export type ServerMessage = {
   "type": "parameters";
   /** All of them. */
   parameters: Array<Parameter>;
+  /** How long substeps may be now. */
+  bounds: Array<StepBound>;
 } | {
   "type": "picked";
   /** The name of it; null if nothing is there. */

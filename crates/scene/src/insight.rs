@@ -157,6 +157,8 @@ pub struct Insight {
     pub nodes: Vec<NodeInsight>,
     /// Elements of all tissues.
     pub elements: Vec<ElementInsight>,
+    /// Position of a frame (m) and the torque (N·m) that a torsion element has on it; with elements.
+    pub torques: Vec<(DVec3, DVec3)>,
     /// Contacts of the last substep.
     pub contacts: Vec<ContactInsight>,
     /// Position of a node (m) and the force on it (N): of its matter, elements, commands and the nodes that copy it, not of contacts and ties.
@@ -283,6 +285,7 @@ impl Simulation {
     pub fn insight(&self, wanted: Views, out: &mut Insight) {
         out.nodes.clear();
         out.elements.clear();
+        out.torques.clear();
         out.contacts.clear();
         out.forces.clear();
         out.anchors.clear();
@@ -310,6 +313,9 @@ impl Simulation {
                 let seen = seen.map(|(i, e)| element(net, nodes, i, &e, time));
                 out.elements.extend(seen);
                 nets::see_bends(net, nodes, out);
+                let turned = net.torques(nodes);
+                let turned = turned.map(|(z, torque)| (nodes.position[z], torque));
+                out.torques.extend(turned);
             }
             if wanted.normals {
                 let from = out.normals.len();

@@ -44,6 +44,15 @@ impl<'a> Writer<'a> {
         self.floats(&v.to_array());
     }
 
+    /// Two vectors for each, and how many there are.
+    pub fn pairs(&mut self, pairs: &[(DVec3, DVec3)]) {
+        self.count(pairs.len());
+        for (a, b) in pairs {
+            self.vector(*a);
+            self.vector(*b);
+        }
+    }
+
     pub fn pose(&mut self, position: DVec3, rotation: DQuat) {
         self.vector(position);
         self.floats(&rotation.to_array());

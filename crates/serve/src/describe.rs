@@ -7,9 +7,10 @@ pub use train::{exercise, marker, notice, profile, result_detail, result_row, ta
 use crate::wire::{
     BodyDescription, CameraDescription, CircleDescription, EndoscopeDescription, EndoscopeHandle,
     EndoscopeLimits, InstrumentDescription, InstrumentKind, Limits, Look, Parameter,
-    PathDescription, SceneDescription, SceneryDescription, TissueDescription,
+    PathDescription, SceneDescription, SceneryDescription, StepBound, TissueDescription,
 };
 use glam::DVec3;
+use trocar_dynamics::MatterId;
 use trocar_scene::{
     Simulation, Stage,
     build::{Backdrop, Curve, Model, Scope, Tissue, Tool},
@@ -68,6 +69,29 @@ pub fn parameters(simulation: &Simulation) -> Vec<Parameter> {
         choices: p.choices.iter().map(|c| (*c).into()).collect(),
     };
     simulation.parameters().iter().map(told).collect()
+}
+
+/// How long the substeps of tissues that hang together may be now.
+pub fn bounds(simulation: &Simulation) -> Vec<StepBound> {
+    let model = simulation.model();
+    let mut told = Vec::new();
+    for group in &model.groups {
+        let tissue = |m: &MatterId| model.tissues.iter().find(|t| t.matter == *m);
+        let names = group.members.iter().filter_map(tissue);
+        let names: Vec<&str> = names.map(|t| t.name.as_str()).collect();
+        let bounds = model.bounds_now(group);
+        let finite = |s: f64| s.is_finite().then_some(s);
+        if !names.is_empty() {
+            told.push(StepBound {
+                tissues: names.join(", "),
+                safe: finite(bounds.safe),
+                exact: finite(bounds.exact),
+                kuhn: finite(bounds.kuhn),
+                time_constant: finite(bounds.time_constant),
+            });
+        }
+    }
+    told
 }
 
 /// Only the surface: central nodes come first, have no triangles and are not sent.

@@ -2,9 +2,10 @@
 //!
 //! | what | as |
 //! |---|---|
-//! | magic `TRI5`, number of the frame it belongs to | u32, u32 |
+//! | magic `TRI6`, number of the frame it belongs to | u32, u32 |
 //! | nodes: their number; of each position and state (0 free, 1 locked, 2 fixed, 3 grasped, 4 follower, 5 centre, 6 inside, 7 joined, 8 pulled) | u32; 3 f32, u32 … |
 //! | elements: their number; of each both ends and force, N (> 0 is tension) | u32; 7 f32 … |
+//! | torsion elements: their number; of each the position of its frame and its torque on it, N·m | u32; 6 f32 … |
 //! | contacts: their number; of each point, normal, force, N, depth, m | u32; 8 f32 … |
 //! | forces: their number; of each position and force, N | u32; 6 f32 … |
 //! | anchors: their number; of each both ends | u32; 6 f32 … |
@@ -17,8 +18,8 @@
 use crate::binary::{BinaryError, Reader, Writer};
 use trocar_scene::Insight;
 
-/// "TRI5", read as a little-endian u32.
-pub const MAGIC: u32 = 0x3549_5254;
+/// "TRI6", read as a little-endian u32.
+pub const MAGIC: u32 = 0x3649_5254;
 
 /// Writes what was seen at frame `number` into `out`, whose memory is reused.
 pub fn encode(out: &mut Vec<u8>, number: u32, insight: &Insight) {
@@ -35,6 +36,7 @@ pub fn encode(out: &mut Vec<u8>, number: u32, insight: &Insight) {
         w.vector(element.b);
         w.f32(element.force);
     }
+    w.pairs(&insight.torques);
     w.count(insight.contacts.len());
     for contact in &insight.contacts {
         w.vector(contact.point);
@@ -42,22 +44,13 @@ pub fn encode(out: &mut Vec<u8>, number: u32, insight: &Insight) {
         w.f32(contact.force);
         w.f32(contact.depth);
     }
-    for pairs in [&insight.forces, &insight.anchors] {
-        w.count(pairs.len());
-        for (a, b) in pairs {
-            w.vector(*a);
-            w.vector(*b);
-        }
-    }
+    w.pairs(&insight.forces);
+    w.pairs(&insight.anchors);
     w.count(insight.frames.len());
     for (position, rotation) in &insight.frames {
         w.pose(*position, *rotation);
     }
-    w.count(insight.normals.len());
-    for (position, normal) in &insight.normals {
-        w.vector(*position);
-        w.vector(*normal);
-    }
+    w.pairs(&insight.normals);
     w.count(insight.boxes.len());
     for seen in &insight.boxes {
         w.vector(seen.low);
@@ -93,6 +86,8 @@ pub struct InsightMessage {
     pub nodes: Vec<([f32; 3], u32)>,
     /// Both ends and force.
     pub elements: Vec<[f32; 7]>,
+    /// Position and torque.
+    pub torques: Vec<[f32; 6]>,
     /// Point, normal, force and depth.
     pub contacts: Vec<[f32; 8]>,
     /// Position and force.
@@ -123,6 +118,7 @@ pub fn decode(bytes: &[u8]) -> Result<InsightMessage, BinaryError> {
         number,
         nodes,
         elements: r.rows()?,
+        torques: r.rows()?,
         contacts: r.rows()?,
         forces: r.rows()?,
         anchors: r.rows()?,
@@ -170,6 +166,7 @@ mod tests {
             b: DVec3::Z,
             force: -2.0,
         }];
+        insight.torques = vec![(DVec3::Z, DVec3::X)];
         insight.contacts = vec![ContactInsight {
             friction: DVec3::ZERO,
             point: DVec3::X,

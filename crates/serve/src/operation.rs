@@ -221,6 +221,7 @@ impl Seat {
             operation: Box::new(self.operation.info()),
             scene: Box::new(self.operation.scene.clone()),
             parameters: now.parameters,
+            bounds: now.bounds,
             task: now.task,
             replay: now.replay,
         };

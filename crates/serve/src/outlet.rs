@@ -1,6 +1,6 @@
 //! Where an operation tells what happens: to the pages that are there, and to those that come later.
 
-use crate::wire::{Marker, NoticeKind, Parameter, Replay, ServerMessage, Task};
+use crate::wire::{Marker, NoticeKind, Parameter, Replay, ServerMessage, StepBound, Task};
 use axum::extract::ws::Utf8Bytes;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::broadcast;
@@ -13,6 +13,8 @@ const MESSAGES: usize = 64;
 pub struct Now {
     /// What can be changed.
     pub parameters: Vec<Parameter>,
+    /// How long substeps may be.
+    pub bounds: Vec<StepBound>,
     /// What is to be done.
     pub task: Option<Task>,
     /// What is seen again.

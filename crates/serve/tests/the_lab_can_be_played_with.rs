@@ -10,7 +10,7 @@ use trocar_serve::wire::{NoticeKind, OperationInfo, Parameter, Role, ServerMessa
 async fn parameters(client: &mut Client) -> Vec<Parameter> {
     client
         .said(|m| match m {
-            ServerMessage::Parameters { parameters } => Some(parameters),
+            ServerMessage::Parameters { parameters, .. } => Some(parameters),
             _ => None,
         })
         .await
@@ -182,4 +182,33 @@ async fn time_runs_as_fast_as_it_is_told() {
     assert!(!slow.head.slow, "as it was told, not for want of time");
     client.say(r#"{"type":"speed","factor":2}"#).await;
     client.frame_where(|f| f.head.rate > 1.2).await;
+}
+
+/// The bounds of substeps are told, Kuhn's among them, and change with what they depend on.
+#[tokio::test(flavor = "multi_thread")]
+async fn bounds_of_substeps_are_told_and_follow_the_parameters() {
+    let theatre = Theatre::open();
+    let mut client = theatre.enter().await;
+    let bound = client.bounds[0].clone();
+    let (safe, exact) = (bound.safe.unwrap(), bound.exact.unwrap());
+    let kuhn = bound.kuhn.unwrap();
+    assert!(0.0 < safe && safe <= exact, "{bound:?}");
+    assert!(kuhn > 0.0 && bound.time_constant.unwrap() > 0.0);
+    let stiffness = |p: &Parameter| p.name == "stiffness" && bound.tissues.contains(&p.group);
+    let at = client.parameters.iter().position(stiffness).unwrap();
+    let value = 2.0 * client.parameters[at].value;
+    client
+        .say(format!(
+            r#"{{"type":"change","parameter":{at},"value":{value}}}"#
+        ))
+        .await;
+    let stiffer = client
+        .said(|m| match m {
+            ServerMessage::Parameters { bounds, .. } => Some(bounds),
+            _ => None,
+        })
+        .await;
+    assert_eq!(stiffer[0].tissues, bound.tissues);
+    assert!(stiffer[0].kuhn.unwrap() < kuhn && stiffer[0].exact.unwrap() < exact);
+    assert_eq!(theatre.enter().await.bounds, stiffer, "whoever comes");
 }

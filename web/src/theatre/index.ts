@@ -250,7 +250,7 @@ export class Theatre {
         this.events.task(message.task);
         break;
       case "parameters":
-        this.events.parameters(message.parameters);
+        this.events.parameters(message.parameters, message.bounds);
         break;
       case "picked":
         this.events.picked(message.name);

@@ -29,6 +29,7 @@ import {
   NODE_STATES,
   NORMAL,
   type NodeState,
+  TORQUE,
   type Views,
 } from "../insight";
 
@@ -56,6 +57,7 @@ export const VIEW_COLOURS = {
   depths: "#ff5d5d",
   boxes: "#5f7f8f",
   near: "#ffb347",
+  torques: "#c58cff",
 };
 export const AXIS_COLOURS = ["#ff5d5d", "#7dff9a", "#3f8cff"] as const;
 
@@ -75,6 +77,8 @@ export function arrowLength(newtons: number): number {
   return 0.003 * Math.log10(1 + newtons / 0.001);
 }
 
+/** Torques are drawn as forces on an arm of a centimetre. */
+const TORQUE_ARM = 0.01;
 /** Overlaps are fractions of a millimetre: they are drawn this much longer. */
 const DEPTH_SCALE = 10;
 /** Corners of a box that an edge joins: bit k of a corner says whether it is high along axis k. */
@@ -175,7 +179,16 @@ class Strokes {
 
 const nodeColours = NODE_STATES.map((state) => new Color(NODE_COLOURS[state]));
 const axes = AXIS_COLOURS.map((colour) => new Color(colour));
-const [contactColour, forceColour, anchorColour, normalColour, depthColour, boxColour, nearColour] = [
+const [
+  contactColour,
+  forceColour,
+  anchorColour,
+  normalColour,
+  depthColour,
+  boxColour,
+  nearColour,
+  torqueColour,
+] = [
   new Color(VIEW_COLOURS.contacts),
   new Color(VIEW_COLOURS.forces),
   new Color(VIEW_COLOURS.anchors),
@@ -183,6 +196,7 @@ const [contactColour, forceColour, anchorColour, normalColour, depthColour, boxC
   new Color(VIEW_COLOURS.depths),
   new Color(VIEW_COLOURS.boxes),
   new Color(VIEW_COLOURS.near),
+  new Color(VIEW_COLOURS.torques),
 ];
 const [blue, grey, red] = [
   new Color(ELEMENT_COLOURS.compression),
@@ -214,6 +228,7 @@ export class Inside extends Group {
     if (insight) {
       if (views.elements) {
         this.elements(insight.elements);
+        this.arrows(insight.torques, TORQUE, torqueColour, TORQUE_ARM);
       }
       if (views.nodes) {
         const { nodes, states } = insight;
@@ -234,7 +249,7 @@ export class Inside extends Group {
         }
       }
       if (views.forces) {
-        this.forces(insight.forces);
+        this.arrows(insight.forces, FORCE, forceColour);
       }
       if (views.anchors) {
         const a = insight.anchors;
@@ -294,13 +309,14 @@ export class Inside extends Group {
     }
   }
 
-  private forces(f: Float32Array): void {
-    for (let i = 0; i < f.length; i += FORCE) {
-      const force = Math.hypot(f[i + 3], f[i + 4], f[i + 5]);
-      const scale = force > 0 ? arrowLength(force) / force : 0;
+  /** Rows of a position and a force, or of a torque, which is as long as a force of that torque on `arm` m. */
+  private arrows(f: Float32Array, row: number, colour: Color, arm = 1): void {
+    for (let i = 0; i < f.length; i += row) {
+      const size = Math.hypot(f[i + 3], f[i + 4], f[i + 5]);
+      const scale = size > 0 ? arrowLength(size / arm) / size : 0;
       const [x, y, z] = [scale * f[i + 3], scale * f[i + 4], scale * f[i + 5]];
-      this.line(f, i, x, y, z, forceColour);
-      this.small.add(f[i] + x, f[i + 1] + y, f[i + 2] + z, forceColour);
+      this.line(f, i, x, y, z, colour);
+      this.small.add(f[i] + x, f[i + 1] + y, f[i + 2] + z, colour);
     }
   }
 

@@ -1,6 +1,6 @@
 // One operation of the stand-in: its world, who is connected, what they are told.
 
-import { EXERCISES, PARAMETERS, performance, SCENES } from "./samples.mjs";
+import { BOUNDS, EXERCISES, PARAMETERS, performance, SCENES } from "./samples.mjs";
 import { depthOf, frameOf, HOME, insightOf, SCOPE_HOME, sceneOf, shaftOf } from "./scene.mjs";
 
 export const FRAMES_PER_SECOND = 60;
@@ -109,7 +109,17 @@ export class Operation {
     this.sockets.set(socket, { role, views: null });
     this.count();
     const { info, scene, parameters, task, replay = null } = this;
-    send(socket, { type: "hello", protocol: 2, role, operation: info, scene, parameters, task, replay });
+    send(socket, {
+      type: "hello",
+      protocol: 2,
+      role,
+      operation: info,
+      scene,
+      parameters,
+      bounds: BOUNDS,
+      task,
+      replay,
+    });
     socket.on("close", () => {
       this.sockets.delete(socket);
       this.count();
@@ -160,7 +170,7 @@ export class Operation {
     } else if (type === "change" && this.parameters[held.parameter]) {
       const parameter = this.parameters[held.parameter];
       parameter.value = Math.min(parameter.greatest, Math.max(parameter.least, held.value));
-      this.tell({ type: "parameters", parameters: this.parameters });
+      this.tell({ type: "parameters", parameters: this.parameters, bounds: BOUNDS });
     } else if (type === "grab") {
       send(socket, { type: "picked", name: "organ" });
     }

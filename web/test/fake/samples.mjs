@@ -197,6 +197,8 @@ export const SCENES = [
   },
 ];
 
+export const BOUNDS = [{ tissues: "organ", safe: 0.004, exact: 0.006, kuhn: 0.005, time_constant: 0.012 }];
+
 export const PARAMETERS = [
   parameter("world", "gravity y", "m/s²", "Acceleration of everything that has weight.", -20, 20, -9.81),
   parameter("organ", "stiffness", "N/m", "Of the springs of its net.", 1, 400, 80),

@@ -204,7 +204,7 @@ export function insightOf(world, wanted) {
     nodes.push(positions.slice(i, i + 3));
   }
   const out = new Writer();
-  out.u32(0x35495254, world.frame);
+  out.u32(0x36495254, world.frame);
   list(out, wanted.nodes ? nodes : [], (node, i) => {
     out.f32(...node);
     out.u32(i % 29 === 0 ? 2 : 0);
@@ -212,6 +212,7 @@ export function insightOf(world, wanted) {
   list(out, wanted.elements ? nodes.slice(1) : [], (node, i) => {
     out.f32(...nodes[i], ...node, Math.sin(world.time + i));
   });
+  list(out, wanted.elements ? [nodes[0]] : [], (node) => out.f32(...node, 0, 0.002, 0));
   list(out, wanted.contacts && depthOf(tip) > 0 ? [tip] : [], (point) =>
     out.f32(...point, ...scale(axis, -1), 60 * depthOf(tip), depthOf(tip)),
   );

@@ -115,6 +115,7 @@ fn lab(id: &str, scene: &Scene, threads: usize) -> Result<Built, Refusal> {
         set,
         now: Now {
             parameters: describe::parameters(&simulation),
+            bounds: describe::bounds(&simulation),
             ..Now::default()
         },
         profile: None,

@@ -79,9 +79,13 @@ impl Lab {
 
     fn tell_parameters(&self) {
         let parameters = describe::parameters(&self.simulation);
-        self.outlet
-            .note(|now| now.parameters.clone_from(&parameters));
-        self.outlet.tell(&ServerMessage::Parameters { parameters });
+        let bounds = describe::bounds(&self.simulation);
+        self.outlet.note(|now| {
+            now.parameters.clone_from(&parameters);
+            now.bounds.clone_from(&bounds);
+        });
+        let message = ServerMessage::Parameters { parameters, bounds };
+        self.outlet.tell(&message);
     }
 }
 

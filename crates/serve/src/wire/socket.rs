@@ -40,6 +40,22 @@ pub struct Parameter {
     pub choices: Vec<String>,
 }
 
+/// How long the substeps of tissues that hang together may be, s; null if nothing bounds them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct StepBound {
+    /// Their names.
+    pub tissues: String,
+    /// A bound that holds in every configuration; substeps keep to it.
+    pub safe: Option<f64>,
+    /// The bound for small motion about rest.
+    pub exact: Option<f64>,
+    /// Kuhn's own estimate.
+    pub kuhn: Option<f64>,
+    /// The shortest time constant of a node.
+    pub time_constant: Option<f64>,
+}
+
 /// What a mark is drawn as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -172,6 +188,8 @@ pub enum ServerMessage {
         scene: Box<SceneDescription>,
         /// What can be changed; in the Lab.
         parameters: Vec<Parameter>,
+        /// How long substeps may be; in the Lab.
+        bounds: Vec<StepBound>,
         /// What is to be done; in an exercise.
         task: Option<Task>,
         /// What is seen again; in a replay.
@@ -200,6 +218,8 @@ pub enum ServerMessage {
     Parameters {
         /// All of them.
         parameters: Vec<Parameter>,
+        /// How long substeps may be now.
+        bounds: Vec<StepBound>,
     },
     /// What the mouse has taken hold of.
     Picked {

@@ -23,7 +23,7 @@ use trocar_serve::{
     insight::{self, InsightMessage},
     wire::{
         NewOperation, OperationInfo, Parameter, Profile, Replay, Role, SceneDescription,
-        ServerMessage, Task,
+        ServerMessage, StepBound, Task,
     },
 };
 
@@ -175,6 +175,7 @@ pub struct Client {
     pub operation: Box<OperationInfo>,
     pub scene: Box<SceneDescription>,
     pub parameters: Vec<Parameter>,
+    pub bounds: Vec<StepBound>,
     pub task: Option<Task>,
     pub replay: Option<Replay>,
 }
@@ -199,6 +200,7 @@ impl Client {
             operation,
             scene,
             parameters,
+            bounds,
             task,
             replay,
         }) = receive(&mut socket).await
@@ -212,6 +214,7 @@ impl Client {
             operation,
             scene,
             parameters,
+            bounds,
             task,
             replay,
         }
@@ -325,7 +328,7 @@ async fn receive(socket: &mut WebSocketStream<MaybeTlsStream<net::TcpStream>>) -
             .await
             .expect("the server is silent");
         return match message {
-            Some(Ok(Message::Binary(bytes))) if bytes.starts_with(b"TRI5") => {
+            Some(Ok(Message::Binary(bytes))) if bytes.starts_with(b"TRI6") => {
                 Received::Seen(Box::new(insight::decode(&bytes).unwrap()))
             }
             Some(Ok(Message::Binary(bytes))) => {

@@ -283,6 +283,23 @@ impl Net {
         }
     }
 
+    /// Frames and the torques (N·m) that torsion elements have on them, those about the main axis among them.
+    pub fn torques<'a>(&'a self, nodes: &'a Nodes) -> impl Iterator<Item = (usize, DVec3)> + 'a {
+        let torsions = self.torsions.iter().map(|torsion| {
+            let z = torsion.frame as usize;
+            let reference = self.reference(nodes, z);
+            let torque = element::torsion_torque(nodes.orientation[z], reference, torsion.constant);
+            (z, torque)
+        });
+        let twists = self.twists.iter().map(|(twist, axis)| {
+            let z = twist.frame as usize;
+            let [a, b] = twist.along.map(|n| nodes.position[n as usize]);
+            let axis = nodes.orientation[z] * *axis;
+            (z, element::twist(axis, b - a, twist.constant).0)
+        });
+        torsions.chain(twists)
+    }
+
     /// Lets flow what yields (see [`Plastic`](element::Plastic)): once a substep, when everything has moved.
     fn let_flow(&self, nodes: &mut Nodes) {
         let Nodes { position, flow, .. } = nodes;

@@ -2,6 +2,7 @@
 
 import type { Search, Status } from "../../theatre";
 import { Meter } from "../../ui";
+import type { StepBound } from "../../wire";
 import { useCalm } from "../operate/useCalm";
 import { duration, figure, percent } from "../operate/words";
 
@@ -54,21 +55,41 @@ export function StagePanel({ status }: { status: Status }) {
 }
 
 /** What is left of the constraints when the solver stops. */
-export function SolverPanel({ status }: { status: Status }) {
+export function SolverPanel({ status, bounds }: { status: Status; bounds: readonly StepBound[] }) {
   return (
-    <Pairs
-      rows={[
-        ["Aim: error left", `${figure(1e6 * status.aimError, 3)} µm`],
-        ["Aim: iterations", String(status.aimIterations)],
-        ["Correct: error left", `${figure(1000 * status.correctError, 3)} mm/s`],
-        ["Contacts", String(status.contacts)],
-        ["Substeps", String(status.substeps)],
-        // Of fine instruments it is some hundredths.
-        ["Force at the tip", `${figure(status.force, 2)} N`],
-        ...(status.holds ? [["Jaws", status.holding ? "hold tissue" : "empty"] as [string, string]] : []),
-      ]}
-    />
+    <>
+      <Pairs
+        rows={[
+          ["Aim: error left", `${figure(1e6 * status.aimError, 3)} µm`],
+          ["Aim: iterations", String(status.aimIterations)],
+          ["Correct: error left", `${figure(1000 * status.correctError, 3)} mm/s`],
+          ["Contacts", String(status.contacts)],
+          ["Substeps", String(status.substeps)],
+          // Of fine instruments it is some hundredths.
+          ["Force at the tip", `${figure(status.force, 2)} N`],
+          ...(status.holds ? [["Jaws", status.holding ? "hold tissue" : "empty"] as [string, string]] : []),
+        ]}
+      />
+      {bounds.map((bound) => (
+        <section key={bound.tissues} aria-label={`Stable substeps of ${bound.tissues}`}>
+          <h4 className="small">Stable substeps: {bound.tissues}</h4>
+          <Pairs
+            rows={[
+              ["In any shape", milliseconds(bound.safe)],
+              ["Near rest, exact", milliseconds(bound.exact)],
+              ["Kuhn’s estimate", milliseconds(bound.kuhn)],
+              ["A tenth of the shortest time constant", milliseconds(bound.time_constant, 0.1)],
+            ]}
+          />
+        </section>
+      ))}
+    </>
   );
+}
+
+/** A time in s, or a part of it. */
+function milliseconds(seconds: number | null, part = 1): string {
+  return seconds === null ? "any" : `${figure(1000 * part * seconds, 3)} ms`;
 }
 
 /** What the search for contacts did in the last step. */

@@ -39,6 +39,7 @@ const VIEWS: { view: keyof Views; title: string; legend: Meaning[] }[] = [
       { colour: ELEMENT_COLOURS.tension, means: "pulled" },
       { colour: ELEMENT_COLOURS.slack, means: "at rest" },
       { colour: ELEMENT_COLOURS.compression, means: "pressed" },
+      { colour: VIEW_COLOURS.torques, means: "turned: along the axis" },
     ],
   },
   {

@@ -206,7 +206,7 @@ export function Workbench({ operation }: { operation: string }) {
               <StagePanel status={status} />
             </Fold>
             <Fold title="Solver">
-              <SolverPanel status={status} />
+              <SolverPanel status={status} bounds={stage.bounds} />
             </Fold>
             {status.search && (
               <Fold title="Search for contacts">

@@ -4,7 +4,7 @@ import { type RefObject, useCallback, useEffect, useRef, useState } from "react"
 import { api } from "../../api";
 import { theatreOptions, useSettings } from "../../settings";
 import { type Status, Theatre } from "../../theatre";
-import type { Marker, Parameter, ServerMessage, Task } from "../../wire";
+import type { Marker, Parameter, ServerMessage, StepBound, Task } from "../../wire";
 
 /** The first message of a connection. */
 export type Hello = Extract<ServerMessage, { type: "hello" }>;
@@ -36,6 +36,8 @@ export interface Stage {
   task: Task | null;
   finished: Finished | null;
   parameters: Parameter[];
+  /** How long substeps may be; in the Lab. */
+  bounds: StepBound[];
   /** What the mouse has taken hold of in the Lab: undefined until it has tried. */
   picked: string | null | undefined;
   lost: Lost | null;
@@ -60,6 +62,7 @@ export function useTheatre(operation: string, watchOnly = false): Stage {
   const [task, setTask] = useState<Task | null>(null);
   const [finished, setFinished] = useState<Finished | null>(null);
   const [parameters, setParameters] = useState<Parameter[]>([]);
+  const [bounds, setBounds] = useState<StepBound[]>([]);
   const [picked, setPicked] = useState<string | null | undefined>(undefined);
   const [lost, setLost] = useState<Lost | null>(null);
   const [failure, setFailure] = useState<string | null>(null);
@@ -83,6 +86,7 @@ export function useTheatre(operation: string, watchOnly = false): Stage {
             setHello(message);
             setTask(message.task);
             setParameters(message.parameters);
+            setBounds(message.bounds);
             setLost(null);
             setFailure(null);
           },
@@ -93,7 +97,10 @@ export function useTheatre(operation: string, watchOnly = false): Stage {
           },
           task: setTask,
           finished: setFinished,
-          parameters: setParameters,
+          parameters(now, allowed) {
+            setParameters(now);
+            setBounds(allowed);
+          },
           picked: setPicked,
           lost: (delay, reason) => setLost({ again: performance.now() + delay, reason }),
           fail: setFailure,
@@ -156,6 +163,7 @@ export function useTheatre(operation: string, watchOnly = false): Stage {
     task,
     finished,
     parameters,
+    bounds,
     picked,
     lost,
     failure,
