@@ -362,3 +362,39 @@ until = 1000.0
         );
     }
 }
+
+/// A central node that is turned by a quarter of a radian shows the torque that turns it back.
+#[test]
+fn torques_of_torsion_elements_are_shown() {
+    let mut simulation = built(
+        "trocar = 1\n[world]\ngravity = [0, 0, 0]\n[[net]]\nname = \"arm\"\n\
+        points = [[0, 0, 0], [0.02, 0, 0], [0.02, 0.02, 0]]\nfacets = [[0, 1, 2]]\nsprings = [[0, 1]]\nfathers = [-1, -1, 0]\n\
+        centres = [{ position = [0.02, 0.02, 0.01], mass = 0.01, inertia = [1e-6, 1e-6, 1e-6] }]\nfixed = [{ nodes = [0, 1] }]\n\
+        material = { mass = 0.001, damping = 0.02, stiffness = 50, memory = 5, centre_damping = 0.2, turn_damping = 1e-6 }\n\
+        edit = { torsions = [{ centre = 0, stiffness = 0.002 }] }\n\
+        [[command]]\nat = 0\npush = [0.01, 0, 0]\non = { tissue = \"arm\", node = 2 }\nuntil = 1\n",
+    );
+    let mut insight = Insight::default();
+    simulation.insight(ALL, &mut insight);
+    assert_eq!(insight.torques.len(), 1);
+    assert!(insight.torques[0].1.length() < 1e-12);
+    let input = simulation.idle_input();
+    let mut turned = 0.0_f64;
+    for _ in 0..100 {
+        simulation.step(&input);
+        simulation.insight(ALL, &mut insight);
+        let (position, rotation) = insight.frames[0];
+        let turn = trocar_math::rotation::to_scaled_axis(rotation);
+        let (at, torque) = insight.torques[0];
+        assert_eq!(at, position);
+        assert!((torque + turn * 0.002).length() < 1e-12, "{torque} {turn}");
+        turned = turned.max(turn.length());
+    }
+    assert!(turned > 1e-3, "{turned}");
+    let nodes = Views {
+        nodes: true,
+        ..Views::default()
+    };
+    simulation.insight(nodes, &mut insight);
+    assert!(insight.torques.is_empty());
+}

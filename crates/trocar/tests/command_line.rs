@@ -73,6 +73,24 @@ fn check_tells_counts_bound_and_cost() {
     }
 }
 
+/// (3.96) for the one node that moves, and the exact bound, by hand.
+#[test]
+fn check_tells_kuhns_estimate() {
+    let folder = Folder::new();
+    let scene = "trocar = 1\n[world]\nstep = 0.002\n[[net]]\nname = \"two\"\npoints = [[0, 0, 0], [0.02, 0, 0], [0, 0.02, 0]]\n\
+        facets = [[0, 1, 2]]\nsprings = [[0, 1]]\nfixed = [{ nodes = [0, 2] }]\n\
+        material = { mass = 0.001, damping = 0.02, stiffness = 50 }\n";
+    std::fs::write(folder.path("two.toml"), scene).unwrap();
+    let out = said(&["check", &folder.file("two.toml")]);
+    let (m, d, k) = (0.001_f64, 0.02_f64, 50.0_f64);
+    let bound = |factor: f64| 1e3 * (d + (d * d + factor * m * k).sqrt()) / k;
+    for (what, expected) in [("Kuhn's estimate ", bound(2.0)), ("exact ", bound(4.0))] {
+        let told = out.split(what).nth(1).and_then(|s| s.split(" ms").next());
+        let told: f64 = told.unwrap().parse().unwrap();
+        assert!((told - expected).abs() < 1.5e-3, "{what}{told}: {expected}");
+    }
+}
+
 #[test]
 fn check_names_file_line_column_and_remedy() {
     let folder = Folder::new();
