@@ -31,6 +31,7 @@ pub mod implicit;
 mod limit;
 pub mod mass;
 mod normals;
+mod order;
 pub mod primitive;
 pub mod read;
 pub mod refine;

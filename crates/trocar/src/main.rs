@@ -6,6 +6,7 @@ mod check;
 mod exercise;
 mod export;
 mod machine;
+mod mesh;
 mod progress;
 mod replay;
 mod report;
@@ -38,6 +39,8 @@ enum Command {
     Check(check::Options),
     /// Run a recording again and, if asked, prove that it gives the same result.
     Replay(replay::Options),
+    /// Describe a mesh and make it ready to be a tissue: repaired, scaled, coarser, its nodes in order.
+    Mesh(mesh::Options),
     /// Print the JSON Schema of scene files, for editors.
     Schema,
     /// Check exercise files, or print their JSON Schema.
@@ -67,6 +70,7 @@ fn main() -> ExitCode {
         Command::Simulate(options) => simulate::run(options),
         Command::Check(options) => check::run(options),
         Command::Replay(options) => replay::run(options),
+        Command::Mesh(options) => mesh::run(options),
         Command::Schema => schema(),
         Command::Exercise(options) => exercise::run(options),
         Command::Score(options) => score::run(options),

@@ -91,6 +91,79 @@ fn check_tells_kuhns_estimate() {
     }
 }
 
+/// K77: a mesh in millimetres, its nodes in a bad order, becomes a tissue that a scene can use.
+#[test]
+fn mesh_makes_a_mesh_ready() {
+    let folder = Folder::new();
+    // A box of 30 x 30 x 30 faces a side, numbered so that neighbours are far from each other.
+    let (n, mut text) = (30, String::new());
+    let mut faces = Vec::new();
+    for (axis, side) in [(0, 0), (0, n), (1, 0), (1, n), (2, 0), (2, n)] {
+        for i in 0..n {
+            for j in 0..n {
+                let at = |i: i32, j: i32| {
+                    let mut p = [side; 3];
+                    p[(axis + 1) % 3] = i;
+                    p[(axis + 2) % 3] = j;
+                    p
+                };
+                let square = [at(i, j), at(i + 1, j), at(i + 1, j + 1), at(i, j + 1)];
+                let turned = if side == 0 { [0, 3, 2, 1] } else { [0, 1, 2, 3] };
+                faces.push(turned.map(|k: usize| square[k]));
+            }
+        }
+    }
+    let all: Vec<[i32; 3]> = (0..=n)
+        .flat_map(|x| (0..=n).flat_map(move |y| (0..=n).map(move |z| [x, y, z])))
+        .filter(|p| p.iter().any(|c| *c == 0 || *c == n))
+        .collect();
+    let number = |p: &[i32; 3]| all.iter().position(|q| q == p).unwrap();
+    let count = all.len();
+    let shuffled = |k: usize| k * 1009 % count;
+    let mut places = vec![[0; 3]; count];
+    for (k, p) in all.iter().enumerate() {
+        places[shuffled(k)] = *p;
+    }
+    for [x, y, z] in &places {
+        text += &format!("v {x} {y} {z}\n");
+    }
+    for face in &faces {
+        let corners = face.map(|p| (shuffled(number(&p)) + 1).to_string());
+        text += &format!("f {}\n", corners.join(" "));
+    }
+    std::fs::write(folder.path("box.obj"), text).unwrap();
+    let reach = |out: &str| -> Vec<f64> {
+        let told = out.split("an edge are ").skip(1);
+        told.map(|s| s.split(' ').next().unwrap().parse().unwrap())
+            .collect()
+    };
+    let whole = folder.file("whole.obj");
+    let out = said(&["mesh", &folder.file("box.obj"), &whole, "--scale", "0.001"]);
+    assert!(out.contains("0.0300 × 0.0300 × 0.0300 m"), "{out}");
+    let [before, after] = reach(&out)[..] else {
+        panic!("{out}");
+    };
+    assert!(before > 500.0 && after < 150.0, "{out}");
+    let few = folder.file("few.stl");
+    let out = said(&["mesh", &whole, &few, "--most-nodes", "200"]);
+    assert!(out.contains("2.700e-5 m³"), "{out}");
+    let scene = "trocar = 1\n[[surface]]\nname = \"box\"\nmesh = \"few.stl\"\n\
+        material = { mass = 0.001, damping = 0.05, stiffness = 20, memory = 5 }\n";
+    std::fs::write(folder.path("box.toml"), scene).unwrap();
+    assert!(said(&["check", &folder.file("box.toml")]).contains("nodes"));
+    for (arguments, why) in [
+        (vec!["mesh", &whole, "--scale", "0"], "must be positive"),
+        (vec!["mesh", &whole, "out.png"], ".obj or .stl"),
+        (vec!["mesh", "nowhere.obj"], "nowhere.obj"),
+        (vec!["mesh", &whole, "--most-nodes", "2"], "at least 4"),
+    ] {
+        let output = trocar(&arguments);
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}");
+        let error = self::text(&output.stderr);
+        assert!(error.contains(why), "{arguments:?}: {error}");
+    }
+}
+
 #[test]
 fn check_names_file_line_column_and_remedy() {
     let folder = Folder::new();
