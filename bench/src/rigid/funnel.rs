@@ -79,7 +79,12 @@ pub fn funnel(effort: Effort) -> Result<Vec<Row>> {
             .collect::<Result<Vec<_>>>()?;
         race(case, &mut piles, steps, patience);
         rows.extend(compare(case, &piles, steps, Aims::Peer));
-        rows.extend(second_core(case, &plan, effort.repeats(steps, 300), effort)?);
+        rows.extend(second_core(
+            case,
+            &plan,
+            effort.repeats(steps, 300),
+            effort,
+        )?);
         for pile in &piles {
             let name = pile.who.name();
             let metric = format!("{name}: at rest after, 0 if not");

@@ -43,7 +43,12 @@ pub fn wall(effort: Effort) -> Result<Vec<Row>> {
             .collect::<Result<Vec<_>>>()?;
         race(case, &mut piles, steps, patience);
         rows.extend(compare(case, &piles, steps, Aims::None));
-        rows.extend(second_core(case, &plan, effort.repeats(steps, 300), effort)?);
+        rows.extend(second_core(
+            case,
+            &plan,
+            effort.repeats(steps, 300),
+            effort,
+        )?);
         if hit {
             continue;
         }

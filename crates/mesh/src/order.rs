@@ -46,10 +46,7 @@ impl Surface {
         for (to, from) in (0..).zip(&order) {
             new[*from as usize] = to;
         }
-        self.positions = order
-            .iter()
-            .map(|v| self.positions[*v as usize])
-            .collect();
+        self.positions = order.iter().map(|v| self.positions[*v as usize]).collect();
         for vertex in self.triangles.as_flattened_mut() {
             *vertex = new.get(*vertex as usize).copied().unwrap_or(*vertex);
         }

@@ -489,15 +489,20 @@ impl Group {
     fn advance(&mut self, stage: &Stage<'_>, sub: Sub) {
         let (members, bad, sound) = (&self.members, &self.bad, &self.sound);
         let first = self.nodes.len() - members.len();
-        each_member(stage, members, &mut self.nodes[first..], |k, nodes, crew| {
-            let matter = &stage.model.matters[members[k].index()];
-            let is_sound = bad[k] >= PATIENCE
-                || match crew {
-                    Some(crew) => matter.advance_by(nodes, sub.h, crew),
-                    None => matter.advance(nodes, sub.h),
-                };
-            sound[k].store(is_sound, Ordering::Relaxed);
-        });
+        each_member(
+            stage,
+            members,
+            &mut self.nodes[first..],
+            |k, nodes, crew| {
+                let matter = &stage.model.matters[members[k].index()];
+                let is_sound = bad[k] >= PATIENCE
+                    || match crew {
+                        Some(crew) => matter.advance_by(nodes, sub.h, crew),
+                        None => matter.advance(nodes, sub.h),
+                    };
+                sound[k].store(is_sound, Ordering::Relaxed);
+            },
+        );
         for k in 0..self.members.len() {
             if !self.sound[k].load(Ordering::Relaxed) {
                 self.quarantine(stage, k);
@@ -537,7 +542,9 @@ fn each_member(
         Some(crew) if all > WORTH_SHARING && !is_most(most, all) => {
             crew.each(shares, |k, nodes| work(k, nodes, None));
         }
-        crew => (0..).zip(shares).for_each(|(k, nodes)| work(k, nodes, crew)),
+        crew => (0..)
+            .zip(shares)
+            .for_each(|(k, nodes)| work(k, nodes, crew)),
     }
 }
 

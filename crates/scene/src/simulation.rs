@@ -218,7 +218,11 @@ impl Simulation {
         clock.lap(Stage::Input);
 
         // Many bodies touch each other in one group, or one group has most of the nodes: there the threads are wanted inside.
-        let sizes = || self.groups.iter().map(|group| self.model.nodes_of(&group.members));
+        let sizes = || {
+            self.groups
+                .iter()
+                .map(|group| self.model.nodes_of(&group.members))
+        };
         let (nodes, most) = sizes().fold((0, 0), |(sum, most), n| (sum + n, most.max(n)));
         let large = nodes > WORTH_SHARING;
         let crowded = self.model.colliders.len() > CROWDED

@@ -140,7 +140,12 @@ fn threads_do_not_show_among_nets_that_hang_together() {
     };
     let couple = "[[couple]]\nmaster = { tissue = \"a\", nodes = [1200] }\nslave = { tissue = \"b\", nodes = [1200] }\n\
         [[couple]]\nmaster = { tissue = \"a\", nodes = [1240] }\nslave = { tissue = \"c\", nodes = [1240] }\n";
-    let together = [sheet("a", 0.0, 45), sheet("b", 0.2, 45), sheet("c", 0.4, 45)].concat();
+    let together = [
+        sheet("a", 0.0, 45),
+        sheet("b", 0.2, 45),
+        sheet("c", 0.4, 45),
+    ]
+    .concat();
     let beside = [sheet("a", 0.0, 75), sheet("b", 0.2, 5)].concat();
     for (tissues, groups) in [(format!("{together}{couple}"), 1), (beside, 2)] {
         let text = format!("trocar = 1\n[world]\nstep = 0.002\n{tissues}");

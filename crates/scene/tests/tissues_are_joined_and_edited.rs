@@ -413,7 +413,9 @@ fn points_in_space_lead_nodes() {
     let leads = more
         .replace("\"other\"", "\"sheet\"")
         .replace("[5, 8]", "[LEADS, 8]");
-    let led = HELD.find("master = { tissue = \"sheet\", nodes = [").unwrap();
+    let led = HELD
+        .find("master = { tissue = \"sheet\", nodes = [")
+        .unwrap();
     let led = HELD[led..].split(['[', ',']).nth(2).unwrap().trim();
     let said = refused(&format!("{HELD}{}", leads.replace("LEADS", led)));
     assert!(said.contains("leads another node already"), "{said}");
@@ -578,7 +580,10 @@ until = 1
     // Drawn so far, it yields once more on its way back.
     assert!(back < 0.3 * stays, "{back} {stays}");
     let said = refused(&format!("{ARM}{forgets}").replace("strip", "arm"));
-    assert!(said.contains("no tissue called \"arm\" that yields"), "{said}");
+    assert!(
+        said.contains("no tissue called \"arm\" that yields"),
+        "{said}"
+    );
 }
 
 /// Three points in a row that a centre carries, the first fixed; nothing but what is added holds the others.
@@ -1026,7 +1031,9 @@ fn a_central_node_has_the_inertia_it_is_given() {
     );
     // Nor does it lose it when it is moved onto what it follows.
     let coupled = |inertia: &str| {
-        let edit = format!("edit = {{ nodes = [{{ node = {{ centre = 0 }}, inertia = {inertia} }}] }}\nmaterial =");
+        let edit = format!(
+            "edit = {{ nodes = [{{ node = {{ centre = 0 }}, inertia = {inertia} }}] }}\nmaterial ="
+        );
         let text = CENTRED.replacen("material =", &edit, 1);
         let text = format!(
             "{text}[[couple]]\nmaster = {{ world = [[0.5, 0, 0]] }}\nslave = {{ tissue = \"left\", centres = [0] }}\n"

@@ -383,7 +383,7 @@ fn a_gain_scales_the_way_and_not_the_velocity() {
         };
         // x(t) = f/d (t − m/d (1 − exp(−d t/m))), of which b is let through.
         let (t, tau) = (0.2, m / d);
-        let exact = f / d * (t - tau * (1.0 - (-t / tau).exp()));
+        let exact = f / d * (t - tau * (1.0 - real::exp(-t / tau)));
         let errors = [1e-3, 5e-4].map(|h| {
             let moved = way(h);
             assert!((moved.x / moved.z - b).abs() < 1e-12 && moved.y == 0.0);

@@ -39,13 +39,17 @@ pub fn run(options: &Options) -> Result<ExitCode> {
         bail!("a closed mesh has at least 4 nodes");
     }
     let path = options.mesh.display();
-    let mut surface = trocar_mesh::read(&options.mesh).with_context(|| format!("reading {path}"))?;
+    let mut surface =
+        trocar_mesh::read(&options.mesh).with_context(|| format!("reading {path}"))?;
     let mut told = format!("{path}\n{}", describe(&surface)?);
     let repair = surface.repair();
     if !repair.changed_nothing() {
         writeln!(told, "  repaired    {repair}")?;
     }
-    surface.positions.iter_mut().for_each(|p| *p *= options.scale);
+    surface
+        .positions
+        .iter_mut()
+        .for_each(|p| *p *= options.scale);
     if let Some(most) = options.most_nodes.filter(|m| *m < surface.positions.len()) {
         surface = surface.coarsened(most);
     }
@@ -74,7 +78,10 @@ fn describe(surface: &Surface) -> Result<String> {
         writeln!(told, "  volume      {:.3e} m³", surface.volume().abs())?;
     }
     let reach = surface.edge_reach();
-    writeln!(told, "  node order  ends of an edge are {reach:.0} numbers apart")?;
+    writeln!(
+        told,
+        "  node order  ends of an edge are {reach:.0} numbers apart"
+    )?;
     Ok(told)
 }
 

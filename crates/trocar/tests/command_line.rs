@@ -108,7 +108,11 @@ fn mesh_makes_a_mesh_ready() {
                     p
                 };
                 let square = [at(i, j), at(i + 1, j), at(i + 1, j + 1), at(i, j + 1)];
-                let turned = if side == 0 { [0, 3, 2, 1] } else { [0, 1, 2, 3] };
+                let turned = if side == 0 {
+                    [0, 3, 2, 1]
+                } else {
+                    [0, 1, 2, 3]
+                };
                 faces.push(turned.map(|k: usize| square[k]));
             }
         }

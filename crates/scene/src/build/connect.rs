@@ -185,7 +185,10 @@ impl Model {
             Stiffest::Bend(i, n) => format!("bending element {i} of {of}, at {}", node(n)),
             Stiffest::Torsion(i, n) => format!("torsion element {i} of {of}, at {}", node(n)),
             Stiffest::Twist(i, n) => {
-                format!("torsion element {i} about the main axis of {of}, at {}", node(n))
+                format!(
+                    "torsion element {i} about the main axis of {of}, at {}",
+                    node(n)
+                )
             }
         };
         format!("; the stiffest part is {part}")

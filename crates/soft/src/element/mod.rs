@@ -381,10 +381,10 @@ mod tests {
         }
         // Either way it is bent, it is pushed on to where it rests, where the law is the printed one.
         let half = 0.5 * (PI - rest);
-        let rests = arm * half.tan();
+        let rests = arm * trocar_math::real::tan(half);
         assert!(at(0.1 * rests).y > 0.0 && at(-0.1 * rests).y < 0.0);
         assert!(at(rests).length() < 1e-9 && at(1.5 * rests).y < 0.0);
-        let printed = constant * (PI - 2.0 * (0.7 * half).atan2(1.0) - rest);
+        let printed = constant * (PI - 2.0 * trocar_math::real::atan(0.7 * half) - rest);
         let force = at(arm * 0.7 * half);
         assert!((force.y - printed).abs() < 1e-9, "{} {printed}", force.y);
     }

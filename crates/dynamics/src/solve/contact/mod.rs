@@ -124,7 +124,6 @@ struct Entry {
     seat: Option<Seat>,
 }
 
-
 /// Memory for the contacts of rigid bodies.
 #[derive(Debug, Default)]
 pub struct Press {

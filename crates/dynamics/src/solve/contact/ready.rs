@@ -269,7 +269,8 @@ impl Press {
                 continue;
             }
             for m in entry.movers {
-                sum += self.posts[m as usize].map_or(0.0, |post| post[axis]) * f64::from(entry.count);
+                sum +=
+                    self.posts[m as usize].map_or(0.0, |post| post[axis]) * f64::from(entry.count);
             }
             count += 2 * entry.count;
         }
