@@ -8,11 +8,12 @@ const tissue = {
   positions: [0, 0, 0, 1, 0, 0, 0, 1, 0],
   triangles: [0, 1, 2],
 };
-const hello = (change: object = {}, protocol = 2) =>
+const hello = (change: object = {}, protocol = 3) =>
   JSON.stringify({
     type: "hello",
     protocol,
     role: "viewer",
+    bounds: [],
     scene: { tissues: [{ ...tissue, ...change }], scenery: [], bodies: [], instruments: [], stages: [] },
   });
 
@@ -26,7 +27,7 @@ describe("parseMessage", () => {
     ["no object", "null", "unknown type"],
     ["an unknown type", '{"type":"?"}', "unknown type"],
     ["another protocol", hello({}, 1), "protocol 1"],
-    ["no scene", '{"type":"hello","protocol":2}', "no list of tissues"],
+    ["no scene", '{"type":"hello","protocol":3}', "no list of tissues"],
     ["an index out of range", hello({ triangles: [0, 1, 3] }), "outside its 3 vertices"],
     ["half a triangle", hello({ triangles: [0, 1] }), "incomplete"],
     ["a missing coordinate", hello({ vertices: 4 }), "4 vertices but 9 coordinates"],

@@ -23,6 +23,9 @@ export function parseMessage(text: string): ServerMessage {
         );
       }
       checkScene(message.scene);
+      if (!Array.isArray(message.bounds)) {
+        throw new MessageError("the server sent no list of bounds");
+      }
       if (message.task) {
         checkTask(message.task);
       }

@@ -3,7 +3,7 @@
 // The JSON half of the protocol between the server and the page.
 // Lengths in m, angles in radians unless said otherwise, times in s. Colours are sRGB, 0 to 1.
 
-export const PROTOCOL = 2;
+export const PROTOCOL = 3;
 
 /** Where the hand holds an instrument. */
 export type Handle = {
@@ -240,7 +240,7 @@ export type Parameter = {
 export type StepBound = {
   /** Their names. */
   tissues: string;
-  /** A bound that holds in every configuration; substeps keep to it. */
+  /** A bound that holds in every configuration; substeps keep to it unless they adapt to the state. */
   safe: number | null;
   /** The bound for small motion about rest. */
   exact: number | null;

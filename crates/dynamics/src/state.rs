@@ -26,7 +26,7 @@ pub struct State {
 pub struct Nodes {
     /// Position in the world, m.
     pub position: Vec<DVec3>,
-    /// Velocity, m/s, along the world's axes.
+    /// Velocity, m/s, before a lock lets a part of it through ([`Masses::node_velocity`](crate::Masses::node_velocity)).
     pub velocity: Vec<DVec3>,
     /// Orientation of each frame.
     pub orientation: Vec<DQuat>,

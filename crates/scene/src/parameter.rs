@@ -14,7 +14,8 @@ use crate::{
 use film::FILM_NUMBERS;
 use serde::{Deserialize, Serialize};
 use single::Touches;
-use trocar_dynamics::Matter;
+use trocar_dynamics::{Matter, MatterId};
+use trocar_soft::net::Yielding;
 
 /// A number of the scene that can be changed while it runs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -689,9 +690,11 @@ impl Simulation {
         if !(wish.materials.is_empty() && wish.singles.is_empty()) {
             let remembered = self.remembered();
             self.model.remake(&wish)?;
-            for (matter, ends) in remembered {
+            for (matter, yielded) in remembered {
                 if let Some(net) = self.model.net(matter) {
-                    net.fit(&mut self.state.nodes[matter.index()], &ends);
+                    net.fit(&mut self.state.nodes[matter.index()], &yielded);
+                    let flow = net.rest().flow.clone();
+                    self.model.start[matter.index()].flow = flow;
                 }
             }
             for (group, connected) in self.groups.iter_mut().zip(&self.model.groups) {
@@ -744,11 +747,11 @@ impl Simulation {
         Ok(())
     }
 
-    /// Which elements remember how far they have flown, of each tissue that yields or may from now on.
-    fn remembered(&self) -> Vec<(trocar_dynamics::MatterId, Vec<[u32; 2]>)> {
+    /// Which elements remember how far they have flown, of each tissue.
+    fn remembered(&self) -> Vec<(MatterId, Vec<Yielding>)> {
         let matters = self.model.tissues.iter().map(|t| t.matter);
         let nets = matters.filter_map(|m| Some((m, self.model.net(m)?)));
-        nets.map(|(m, net)| (m, net.ends())).collect()
+        nets.map(|(m, net)| (m, net.yielding())).collect()
     }
 
     /// Skins of tissues rub as their materials say now.

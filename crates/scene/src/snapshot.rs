@@ -19,7 +19,7 @@ use trocar_math::Pose;
 use trocar_soft::membrane::{Membrane, MembraneRecord};
 use trocar_tools::{EndoscopeHandle, Grip, Handle, grasper::PARTS, grip::Hold, membrane::Stroke};
 
-const MAGIC: &[u8; 8] = b"TROCSNPC";
+const MAGIC: &[u8; 8] = b"TROCSNPD";
 
 /// No grip bears more than this, N.
 const MAX_FORCE: f64 = 1e6;
@@ -176,8 +176,20 @@ impl Simulation {
             .map_err(|_| SnapshotError::Damaged("a membrane can't be so"))?;
         let films = self.read_films(std::mem::take(&mut snapshot.films), &tuned)?;
         self.check(&snapshot, &films)?;
+        let before: Vec<(usize, f64)> = self.changed().collect();
         self.assume(&way)
             .map_err(|_| SnapshotError::Damaged("the scene can't run with its parameters"))?;
+        // Which elements there are depends on the parameters.
+        let shares = snapshot.state.nodes.iter().zip(&self.model().start);
+        if shares
+            .into_iter()
+            .any(|(a, b)| a.flow.len() != b.flow.len())
+        {
+            let back = self.way_to(&before);
+            // It ran with these a moment ago.
+            let _ = self.assume(&back);
+            return Err(SnapshotError::Damaged("it has other elements"));
+        }
         self.resume(
             snapshot.state,
             snapshot.steps,
@@ -282,9 +294,7 @@ impl Simulation {
             && the_world_stands(&state.nodes, &snapshot.state.nodes)
             && (state.nodes.iter().zip(&snapshot.state.nodes).enumerate()).all(|(m, (a, b))| {
                 let len = count(m, a.len());
-                b.is_consistent()
-                    && (len, a.frames(), a.flow.len()) == (b.len(), b.frames(), b.flow.len())
-                    && is_sound(b)
+                b.is_consistent() && (len, a.frames()) == (b.len(), b.frames()) && is_sound(b)
             });
         let tools = &self.model().tools;
         // Following a hand may overshoot a limit by rounding.

@@ -167,3 +167,47 @@ fn threads_do_not_show_among_nets_that_hang_together() {
         }
     }
 }
+
+/// A heap as broad as it is long, so that slabs have borders with two sides and bodies across, by more threads than there are borders; with stacks carried from
+/// below and without.
+#[test]
+fn threads_do_not_show_in_a_heap() {
+    let heap = |shock: &str| {
+        let mut text = format!(
+            "trocar = 1\n[world]\nstep = 0.005\n{shock}\n\
+            [[body]]\nname = \"floor\"\nmotion = \"static\"\nform = {{ box = [2, 0.1, 2] }}\nposition = [0, -0.1, 0]\ncollide = true\n"
+        );
+        for i in 0..320 {
+            let (x, y, z) = (i % 8, i / 64, i / 8 % 8);
+            text += &format!(
+                "[[body]]\nname = \"box {i}\"\nform = {{ box = [0.05, 0.05, 0.05] }}\nmass = 0.6\ncollide = true\n\
+                position = [{}, {}, {}]\n",
+                0.1005 * f64::from(x) + 0.03 * f64::from(y),
+                0.0501 + 0.1001 * f64::from(y),
+                0.1005 * f64::from(z) + 0.01 * f64::from(y),
+            );
+        }
+        text
+    };
+    for shock in ["", "shock = 6"] {
+        let scene = trocar_scene::Scene::from_text("test.toml", &heap(shock))
+            .unwrap_or_else(|e| panic!("{e}"));
+        let run = |threads: usize| -> (Vec<u64>, usize) {
+            let mut simulation = simulation(&scene, threads);
+            let input = simulation.idle_input();
+            let mut most = 0;
+            let step = |_| {
+                most = simulation.step(&input).contacts.max(most);
+                simulation.hash()
+            };
+            let hashes = (0..25).map(step).collect();
+            (hashes, most)
+        };
+        let alone = run(1);
+        // Enough for all slabs there may be.
+        assert!(alone.1 > 8 * 192, "{}", alone.1);
+        for threads in [2, 4, 8] {
+            assert_eq!(run(threads), alone, "{threads} threads, {shock}");
+        }
+    }
+}

@@ -372,7 +372,10 @@ around = 6
 fixed = [{ ring = 0 }]
 material = { mass = 0.0005, damping = 0.05, stiffness = 40, memory = 1, centre_damping = 2, brace = 0.01 }
 [pipe.edit]
-elements = [{ a = 0, b = 30, answer = { stiffness = 5, yields = { strain = 0.02 } } }]
+elements = [
+  { a = 0, b = 30, answer = { stiffness = 5, yields = { strain = 0.02 } } },
+  { a = 24, b = 30, answer = { stiffness = 5, yields = { strain = 0.02 } } },
+]
 [[command]]
 at = 0
 push = [0.4, 0, 0]
@@ -384,15 +387,29 @@ until = 0.5
     let matter = simulation.model().tissues[0].matter;
     let flow = |s: &Simulation| s.state().nodes[matter.index()].flow.clone();
     let before = flow(&simulation);
-    let flown = *before.last().unwrap();
-    assert!(flown > 1e-4, "{flown}");
-    for (brace, count) in [(0.0, before.len() - 30), (0.01, before.len())] {
+    let whole = before.len();
+    // The last one is along an edge that has a spring and a damper as well.
+    let flown = [before[whole - 2], before[whole - 1]];
+    assert!(flown[0] > 1e-4 && flown[1] > 1e-4, "{flown:?}");
+    for (brace, count) in [(0.0, whole - 30), (0.01, whole), (0.0, whole - 30)] {
         let change = change(&simulation, "vessel", "brace", brace);
         step(&mut simulation, &[change]);
         let after = flow(&simulation);
         assert_eq!(after.len(), count);
-        let last = *after.last().unwrap();
-        assert!((last / flown - 1.0).abs() < 0.02, "{last} {flown}");
-        assert!(after[..count - 1].iter().all(|f| *f == 0.0));
+        for (now, then) in after[count - 2..].iter().zip(flown) {
+            assert!((now / then - 1.0).abs() < 0.05, "{now} {then}");
+        }
+        assert!(after[..count - 2].iter().all(|f| *f == 0.0));
     }
+    // A snapshot knows how many there are, and whoever takes it up makes as many.
+    let snapshot = simulation.snapshot();
+    let mut fresh = built(text);
+    fresh.restore(&snapshot).unwrap();
+    assert_eq!(fresh.hash(), simulation.hash());
+    run(&mut fresh, 20);
+    run(&mut simulation, 20);
+    assert_eq!(fresh.hash(), simulation.hash());
+    // Back at the start all of them may yield again.
+    simulation.reset();
+    assert_eq!(flow(&simulation), vec![0.0; whole - 30]);
 }

@@ -1045,6 +1045,12 @@ fn a_central_node_has_the_inertia_it_is_given() {
     assert_eq!(coupled("[1e-5, 2e-5, 3e-5]").unwrap().y, 2e-5);
     assert_eq!(coupled("\"none\""), None);
     assert!(coupled("\"box\"").unwrap().max_element() > usual.max_element());
+    // Given with the node itself, it stays as well.
+    let arm = "[[couple]]\nmaster = { world = [[0.5, 0, 0]] }\nslave = { tissue = \"arm\", centres = [0] }\n";
+    let simulation = built(&format!("{ARM}{arm}"));
+    let matter = simulation.model().tissues[0].matter;
+    let rigid = simulation.model().matters[matter.index()].masses().rigid()[0];
+    assert_eq!(rigid.inertia, Some(DVec3::splat(1e-6)));
     // As heavy as three: the box resists three times as much.
     let heavy = inertia(", mass = 0.03").unwrap();
     assert!(heavy.distance(usual * 3.0) < 1e-12 * heavy.length());

@@ -393,3 +393,34 @@ fn a_gain_scales_the_way_and_not_the_velocity() {
         assert!((errors[0] / errors[1]).abs() > 1.8, "{errors:?}");
     }
 }
+
+/// K67 with K24: what is held back stands on the ground as well, and its velocity is that by which it got there.
+#[test]
+fn what_is_partly_locked_stands_on_the_ground() {
+    for b in [1.0, 0.5, 0.1] {
+        let net = Net::new(NetParts {
+            points: vec![DVec3::Y * 0.01],
+            nodes: vec![MassNode {
+                lock: Lock::Axes(DVec3::new(1.0, b, 1.0), DQuat::IDENTITY),
+                ..MassNode::point(0.002)
+            }],
+            flags: vec![NodeFlags::default()],
+            memory: vec![0.0],
+            mobile: true,
+            ground: Some(0.0),
+            ..NetParts::default()
+        })
+        .unwrap();
+        let (mut nodes, h) = (net.rest().clone(), 1e-3);
+        for _ in 0..400 {
+            let before = nodes.position[0].y;
+            nodes.force[0] = DVec3::NEG_Y * 0.02;
+            net.plan(&mut nodes, h, None);
+            assert!(net.advance(&mut nodes, h));
+            let moved = (nodes.position[0].y - before) / h;
+            let velocity = net.masses().node_velocity(&nodes, 0).y;
+            assert!((moved - velocity).abs() < 1e-9, "{b}: {moved} {velocity}");
+        }
+        assert_eq!(nodes.position[0].y, 0.0, "{b}");
+    }
+}

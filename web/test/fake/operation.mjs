@@ -111,7 +111,7 @@ export class Operation {
     const { info, scene, parameters, task, replay = null } = this;
     send(socket, {
       type: "hello",
-      protocol: 2,
+      protocol: 3,
       role,
       operation: info,
       scene,

@@ -122,6 +122,9 @@ impl<'a> Draft<'a> {
             },
             material,
         )?;
+        let given = spec.centres.iter().zip(&order);
+        let given = given.filter(|(centre, _)| centre.inertia.is_some());
+        draft.turning = given.map(|(_, z)| *z).collect();
         draft.centres = order;
         draft.texture = spec.texture.clone();
         Ok(draft)

@@ -46,7 +46,7 @@ pub struct Parameter {
 pub struct StepBound {
     /// Their names.
     pub tissues: String,
-    /// A bound that holds in every configuration; substeps keep to it.
+    /// A bound that holds in every configuration; substeps keep to it unless they adapt to the state.
     pub safe: Option<f64>,
     /// The bound for small motion about rest.
     pub exact: Option<f64>,

@@ -63,32 +63,42 @@ impl Net {
     }
 
     /// Gives a share of the state room for what the elements of this net remember: how far each has flown, m, in
-    /// [`Nodes::flow`], in the order of [`elements`](Self::elements); nothing if none yields. The share comes from a net whose elements had the `ends`
-    /// ([`ends`](Self::ends)), in their order: what is still there between the same nodes keeps what it remembers.
-    pub fn fit(&self, nodes: &mut Nodes, ends: &[[u32; 2]]) {
-        let now = self.ends();
-        if nodes.flow.len() == self.rest.flow.len() && now == ends {
+    /// [`Nodes::flow`], in the order of [`elements`](Self::elements); nothing if none yields. The share comes from a net that `yielded` as
+    /// [`yielding`](Self::yielding) said of it: what still yields between the same nodes keeps what it remembers.
+    pub fn fit(&self, nodes: &mut Nodes, yielded: &[Yielding]) {
+        let now = self.yielding();
+        if nodes.flow.len() == self.rest.flow.len() && now == yielded {
             return;
         }
-        let flown: BTreeMap<_, _> = numbered(ends).zip(&nodes.flow).collect();
-        let kept = |key| flown.get(&key).map_or(0.0, |flow| **flow);
-        let flow = numbered(&now).map(kept).take(self.rest.flow.len());
-        let flow = flow.collect();
+        let flown = |i: u32| nodes.flow.get(i as usize).copied().unwrap_or(0.0);
+        let known: BTreeMap<_, _> = numbered(yielded).map(|(i, key)| (key, flown(i))).collect();
+        let mut flow = vec![0.0; self.rest.flow.len()];
+        for (i, key) in numbered(&now) {
+            flow[i as usize] = known.get(&key).copied().unwrap_or(0.0);
+        }
         nodes.flow = flow;
     }
 
-    /// The nodes of every connection element.
-    pub fn ends(&self) -> Vec<[u32; 2]> {
-        self.elements().map(|e| e.nodes).collect()
+    /// The connection elements that yield.
+    pub fn yielding(&self) -> Vec<Yielding> {
+        if self.rest.flow.is_empty() {
+            return Vec::new();
+        }
+        let elements = (0..).zip(self.elements());
+        let yielding = elements.filter(|(_, e)| e.law.plastic.is_some());
+        yielding.map(|(i, e)| (i, e.nodes)).collect()
     }
 }
 
-/// Each with its number among those between the same nodes.
-fn numbered(ends: &[[u32; 2]]) -> impl Iterator<Item = ([u32; 2], u32)> {
+/// An element that yields: its number, and its nodes.
+pub type Yielding = (u32, [u32; 2]);
+
+/// The number of each; and its nodes, with which one between the same nodes it is.
+fn numbered(list: &[Yielding]) -> impl Iterator<Item = (u32, ([u32; 2], u32))> {
     let mut counts = BTreeMap::new();
-    ends.iter().map(move |ends| {
-        let count = counts.entry(*ends).or_insert(0);
+    list.iter().map(move |(i, nodes)| {
+        let count = counts.entry(*nodes).or_insert(0);
         *count += 1;
-        (*ends, *count)
+        (*i, (*nodes, *count))
     })
 }

@@ -9,6 +9,7 @@ mod parts;
 mod schedule;
 mod sweep;
 
+pub use change::Yielding;
 pub use flags::NodeFlags;
 pub use parts::{Bend, NetError, NetParts, OwnMemory, Torsion, Twist};
 

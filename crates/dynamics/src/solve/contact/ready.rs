@@ -146,8 +146,8 @@ impl Press {
             let (c, d) = (&contacts[i], &contacts[j]);
             (c.a, c.b) == (d.a, d.b)
         };
-        Crew::spread(crew, &mut self.stretches[..count], 1, |k, some| {
-            for runs in some {
+        Crew::spread(crew, &mut self.stretches[..count], 1, |first, some| {
+            for (k, runs) in (first..).zip(some) {
                 runs.clear();
                 let stop = contacts.len().min((k + 1) * share);
                 let mut i = k * share;
