@@ -72,13 +72,13 @@ export function SolverPanel({ status, bounds }: { status: Status; bounds: readon
       />
       {bounds.map((bound) => (
         <section key={bound.tissues} aria-label={`Stable substeps of ${bound.tissues}`}>
-          <h4 className="small">Stable substeps: {bound.tissues}</h4>
+          <p className="small soft">Stable substeps: {bound.tissues}</p>
           <Pairs
             rows={[
               ["In any shape", milliseconds(bound.safe)],
               ["Near rest, exact", milliseconds(bound.exact)],
               ["Kuhn’s estimate", milliseconds(bound.kuhn)],
-              ["A tenth of the shortest time constant", milliseconds(bound.time_constant, 0.1)],
+              ["Time constant ÷ 10", milliseconds(bound.time_constant, 0.1)],
             ]}
           />
         </section>
