@@ -42,6 +42,11 @@ const BENCHES: &[Bench] = &[
         run: mesd::growth,
     },
     Bench {
+        name: "mesd/kinds",
+        about: "the same net with numbers in disorder, other laws, a ground, two stages, substeps that follow the state",
+        run: mesd::kinds,
+    },
+    Bench {
         name: "mesd/refine",
         about: "a coarse surface made smooth for the picture, beside a plain loop",
         run: mesd::refine,

@@ -464,14 +464,16 @@ impl Masses {
 
     /// How a frame will move, and where, after `h` seconds.
     fn frame_ahead(&self, nodes: &Nodes, z: usize, h: f64, scheme: Integrator) -> Motion {
-        let velocity = self.next_velocity(nodes, z, h, scheme);
+        let pushed = Pushed::of(nodes, z);
+        let velocity = self.next_velocity(z, &pushed, h, scheme);
         let mut rigid = self.rigid_now(nodes, z);
         if scheme != self.integrator {
             rigid.integrator = scheme;
         }
         let (orientation, spin) =
             rigid.turned(nodes.orientation[z], nodes.spin[z], nodes.torque[z], h);
-        let way = self.drift(nodes, z, velocity, h, scheme) * h;
+        let mean = |next, old| self.mean(nodes, z, next, old);
+        let way = self.drift(z, &pushed, velocity, h, scheme, mean) * h;
         let mut next = Motion {
             position: nodes.position[z] + self.gained(z, way),
             velocity,
@@ -511,15 +513,15 @@ impl Masses {
     }
 
     fn move_all(&self, nodes: &mut Nodes, h: f64, scheme: Integrator, crew: Option<&Crew>) -> bool {
-        let points = if scheme.is_plain() && self.old == 0.0 && self.ground.is_none() {
-            self.move_points(nodes, h, crew)
+        let points = if self.old == 0.0 {
+            self.move_points(nodes, h, scheme, crew)
         } else {
             self.move_points_by(nodes, h, scheme)
         };
         self.move_frames(nodes) && points
     }
 
-    /// Moves all points by any scheme, one after the other.
+    /// Moves all points, one after the other, by any scheme and by any part of their old velocity.
     fn move_points_by(&self, nodes: &mut Nodes, h: f64, scheme: Integrator) -> bool {
         // Any NaN or infinity makes the sum one; the extent catches runaway numbers.
         let (mut sum, mut extent) = (DVec3::ZERO, DVec3::ZERO);
@@ -550,10 +552,10 @@ impl Masses {
     }
 
     /// Moves everything `h` seconds ahead by the one-stage scheme that leads this one's second stage.
-    pub(crate) fn lead(&self, nodes: &mut Nodes, h: f64) {
+    pub(crate) fn lead(&self, nodes: &mut Nodes, h: f64, crew: Option<&Crew>) {
         let scheme = self.integrator.predictor();
-        self.plan_by(nodes, h, scheme, None);
-        self.move_all(nodes, h, scheme, None);
+        self.plan_by(nodes, h, scheme, crew);
+        self.move_all(nodes, h, scheme, crew);
     }
 
     /// ∂ preview(`a`) / ∂ impulse(`b`), m/(N·s): the derivative of the scheme above. Within a substep an impulse moves the node it
@@ -636,34 +638,41 @@ impl Masses {
 
     /// New velocity before it is locked (3.67).
     #[inline(always)]
-    fn next_velocity(&self, nodes: &Nodes, i: usize, h: f64, scheme: Integrator) -> DVec3 {
+    fn next_velocity(&self, i: usize, pushed: &Pushed, h: f64, scheme: Integrator) -> DVec3 {
+        let m = self.mass[i];
+        let gain = if scheme.is_plain() {
+            1.0 / (m + self.resistance[i] * h)
+        } else {
+            scheme.coefficients(m, self.resistance[i], h).gain
+        };
+        (pushed.velocity * m + pushed.force * h) * gain
+    }
+
+    /// The velocity a node moves by when it will have `next`; `plain` says which, of a plain scheme, when it is told `next` and the velocity now.
+    #[inline(always)]
+    fn drift(
+        &self,
+        i: usize,
+        pushed: &Pushed,
+        next: DVec3,
+        h: f64,
+        scheme: Integrator,
+        plain: impl Fn(DVec3, DVec3) -> DVec3,
+    ) -> DVec3 {
         if scheme.is_plain() {
-            return self.next_velocity_of(i, nodes.velocity[i], nodes.force[i], h);
+            return plain(next, pushed.velocity);
         }
-        let m = self.mass[i];
-        let c = scheme.coefficients(m, self.resistance[i], h);
-        (nodes.velocity[i] * m + nodes.force[i] * h) * c.gain
+        let c = scheme.coefficients(self.mass[i], self.resistance[i], h);
+        next * c.new + pushed.velocity * c.old + pushed.first * (c.lead * h)
     }
 
-    /// (3.67) for a node with `velocity` under `force`.
+    /// The mean of old and new velocity, as far as a node drifts by it.
     #[inline(always)]
-    fn next_velocity_of(&self, i: usize, velocity: DVec3, force: DVec3, h: f64) -> DVec3 {
-        let m = self.mass[i];
-        (velocity * m + force * h) * (1.0 / (m + self.resistance[i] * h))
-    }
-
-    /// The velocity a node moves by when it will have `next`.
-    #[inline(always)]
-    fn drift(&self, nodes: &Nodes, i: usize, next: DVec3, h: f64, scheme: Integrator) -> DVec3 {
-        if !scheme.is_plain() {
-            let c = scheme.coefficients(self.mass[i], self.resistance[i], h);
-            let first = nodes.first.0.get(i).copied().unwrap_or_default();
-            return next * c.new + nodes.velocity[i] * c.old + first * (c.lead * h);
-        }
+    fn mean(&self, nodes: &Nodes, i: usize, next: DVec3, old: DVec3) -> DVec3 {
         if nodes.touching.get(i).is_some_and(|t| *t) || self.is_drawn(i) {
             return next;
         }
-        next + (nodes.velocity[i] - next) * self.old
+        next + (old - next) * self.old
     }
 
     /// How far an impulse moves a node of its own in `h` seconds, m/(N·s).
@@ -690,10 +699,37 @@ impl Masses {
     /// New position and velocity of a point (3.68).
     #[inline(always)]
     fn next_point(&self, nodes: &Nodes, i: usize, h: f64, scheme: Integrator) -> (DVec3, DVec3) {
-        let velocity = self.next_velocity(nodes, i, h, scheme);
-        let drift = self.drift(nodes, i, velocity, h, scheme);
-        let position = nodes.position[i];
-        let (mut next, mut velocity) = self.locked(i, position, position + drift * h, velocity);
+        let mean = |next, old| self.mean(nodes, i, next, old);
+        self.next_of(i, &Pushed::of(nodes, i), h, scheme, mean)
+    }
+
+    /// New position and velocity of a point that moves and is pushed so.
+    #[inline(always)]
+    fn next_of(
+        &self,
+        i: usize,
+        pushed: &Pushed,
+        h: f64,
+        scheme: Integrator,
+        plain: impl Fn(DVec3, DVec3) -> DVec3,
+    ) -> (DVec3, DVec3) {
+        let velocity = self.next_velocity(i, pushed, h, scheme);
+        let drift = self.drift(i, pushed, velocity, h, scheme, plain);
+        let position = pushed.position;
+        self.held(i, position, position + drift * h, velocity, h)
+    }
+
+    /// What its lock and the ground leave of a point's way from `position` to `next`, and of its velocity.
+    #[inline(always)]
+    fn held(
+        &self,
+        i: usize,
+        position: DVec3,
+        next: DVec3,
+        velocity: DVec3,
+        h: f64,
+    ) -> (DVec3, DVec3) {
+        let (mut next, mut velocity) = self.locked(i, position, next, velocity);
         if let Some(ground) = self.ground
             && self.can_rise(i)
         {
@@ -744,6 +780,27 @@ impl Masses {
         match self.gain[i] {
             0 => v,
             code => self.gains[code as usize] * v,
+        }
+    }
+}
+
+/// Where a node is, how it moves and what pushes it.
+struct Pushed {
+    position: DVec3,
+    velocity: DVec3,
+    force: DVec3,
+    /// The force of the first stage.
+    first: DVec3,
+}
+
+impl Pushed {
+    #[inline(always)]
+    fn of(nodes: &Nodes, i: usize) -> Self {
+        Self {
+            position: nodes.position[i],
+            velocity: nodes.velocity[i],
+            force: nodes.force[i],
+            first: nodes.first.0.get(i).copied().unwrap_or_default(),
         }
     }
 }

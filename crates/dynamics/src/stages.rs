@@ -9,7 +9,7 @@
 //! does *not* see what they do in this substep, only what they did in those before. They in turn are judged by the end of the
 //! substep with the forces of both stages held, so that they are as exact as with any other integrator.
 
-use crate::{Crew, Integrator, Masses, Nodes, masses::Brake};
+use crate::{Crew, Integrator, Masses, Nodes, integrator::Coefficients, masses::Brake};
 use glam::DVec3;
 
 /// Memory for the stages of a group.
@@ -36,14 +36,14 @@ impl Stages {
         evaluate(nodes, 0.0);
         let scheme = |k: usize| masses(k).map_or(Integrator::Mesd, Masses::integrator);
         if (0..nodes.len()).any(|k| scheme(k).stage().is_some()) {
-            self.second(masses, nodes, h, &mut evaluate, &mut copy);
+            self.second(masses, nodes, (h, crew), &mut evaluate, &mut copy);
         }
         for (k, share) in nodes.iter_mut().enumerate() {
             if let Some(masses) = masses(k) {
                 if let Some(brake) = scheme(k).brake() {
                     masses.brake_by(share, h, brake, crew);
                 }
-                carry_over(masses, scheme(k), share, h);
+                carry_over(masses, scheme(k), share, h, crew);
             }
         }
     }
@@ -53,7 +53,7 @@ impl Stages {
         &mut self,
         masses: &impl Fn(usize) -> Option<&'a Masses>,
         nodes: &mut [Nodes],
-        h: f64,
+        (h, crew): (f64, Option<&Crew>),
         evaluate: &mut impl FnMut(&mut [Nodes], f64),
         copy: &mut impl FnMut(&mut [Nodes]),
     ) {
@@ -69,16 +69,16 @@ impl Stages {
             for (k, share) in nodes.iter_mut().enumerate() {
                 let Some(masses) = masses(k) else { continue };
                 if let Some(brake) = scheme(k).predictor().brake() {
-                    masses.brake(share, part * h, brake);
+                    masses.brake_by(share, part * h, brake, crew);
                 }
                 if part == 1.0 && scheme(k).stage() == Some(part) {
                     // A Heun scheme takes the mean of both stages, damped as each was.
                     self.start[k].force.copy_from_slice(&share.force);
                     self.start[k].torque.copy_from_slice(&share.torque);
                 }
-                carry_over(masses, scheme(k).predictor(), share, part * h);
+                carry_over(masses, scheme(k).predictor(), share, part * h, crew);
                 // A bad number is found when everything moves.
-                masses.lead(share, part * h);
+                masses.lead(share, part * h, crew);
             }
             copy(nodes);
             evaluate(nodes, part * h);
@@ -86,10 +86,10 @@ impl Stages {
                 let start = &mut self.start[k];
                 let Some(masses) = masses(k) else { continue };
                 if scheme(k) == Integrator::Heun && part == 1.0 {
-                    masses.brake(share, h, Brake::Explicit);
+                    masses.brake_by(share, h, Brake::Explicit, crew);
                 }
                 if scheme(k).stage() == Some(part) {
-                    combine(masses, start, share, h);
+                    combine(masses, start, share, h, crew);
                 }
                 restore(share, start);
             }
@@ -97,15 +97,57 @@ impl Stages {
     }
 }
 
+/// Nodes that a thread takes at once.
+const SPAN: usize = 2048;
+
+/// The numbers of nodes one after the other: neighbours are mostly alike, and then nothing is divided for each.
+struct Alike<'a> {
+    masses: &'a Masses,
+    scheme: Integrator,
+    h: f64,
+    /// Mass and damping of the last one, its numbers, and what it carries over.
+    last: Option<([f64; 2], (Coefficients, f64))>,
+}
+
+impl<'a> Alike<'a> {
+    fn new(masses: &'a Masses, scheme: Integrator, h: f64) -> Self {
+        Self {
+            masses,
+            scheme,
+            h,
+            last: None,
+        }
+    }
+
+    #[inline]
+    fn of(&mut self, i: usize) -> (Coefficients, f64) {
+        let own = [self.masses.mass()[i], self.masses.resistance()[i]];
+        match self.last {
+            Some((same, numbers)) if same == own => numbers,
+            _ => {
+                let c = self.scheme.coefficients(own[0], own[1], self.h);
+                let numbers = (c, c.carried_over(own[0], self.h));
+                self.last = Some((own, numbers));
+                numbers
+            }
+        }
+    }
+}
+
 /// Makes forces such that impulses count as forces do ([`crate::integrator::Coefficients::carried_over`]).
-fn carry_over(masses: &Masses, scheme: Integrator, nodes: &mut Nodes, h: f64) {
+fn carry_over(masses: &Masses, scheme: Integrator, nodes: &mut Nodes, h: f64, crew: Option<&Crew>) {
     if scheme.is_plain() {
         return;
     }
-    for (i, mass) in masses.mass().iter().enumerate() {
-        let c = scheme.coefficients(*mass, masses.resistance()[i], h);
-        nodes.force[i] += nodes.velocity[i] * c.carried_over(*mass, h);
-    }
+    let Nodes {
+        force, velocity, ..
+    } = nodes;
+    Crew::spread(crew, force, SPAN, |first, force| {
+        let mut alike = Alike::new(masses, scheme, h);
+        for ((i, force), velocity) in (first..).zip(force).zip(&velocity[first..]) {
+            *force += *velocity * alike.of(i).1;
+        }
+    });
     for (z, rigid) in masses.rigid().iter().enumerate() {
         let Some(inertia) = rigid.inertia else {
             continue;
@@ -140,16 +182,19 @@ fn restore(share: &mut Nodes, start: &Nodes) {
 
 /// Puts the forces of the start (in `start`) and of the stage (in `share`) together; the sum is left in `start`, and what
 /// was there in `share.first`.
-fn combine(masses: &Masses, start: &mut Nodes, share: &mut Nodes, h: f64) {
+fn combine(masses: &Masses, start: &mut Nodes, share: &mut Nodes, h: f64, crew: Option<&Crew>) {
     let scheme = masses.integrator();
     share.first.0.clone_from(&start.force);
     share.first.1.clone_from(&start.torque);
-    for i in 0..masses.len() {
-        let c = scheme.coefficients(masses.mass()[i], masses.resistance()[i], h);
-        start.force[i] = start.force[i] * c.first + share.force[i] * c.second;
-        let Some(rigid) = masses.rigid().get(i) else {
-            continue;
-        };
+    let stage = &share.force;
+    Crew::spread(crew, &mut start.force, SPAN, |first, force| {
+        let mut alike = Alike::new(masses, scheme, h);
+        for ((i, force), stage) in (first..).zip(force).zip(&stage[first..]) {
+            let c = alike.of(i).0;
+            *force = *force * c.first + *stage * c.second;
+        }
+    });
+    for (i, rigid) in masses.rigid().iter().enumerate() {
         let Some(inertia) = rigid.inertia else {
             continue;
         };
@@ -160,9 +205,7 @@ fn combine(masses: &Masses, start: &mut Nodes, share: &mut Nodes, h: f64) {
             q.conjugate() * share.torque[i],
         );
         let c = [inertia.x, inertia.y, inertia.z].map(|i| scheme.coefficients(i, rigid.damping, h));
-        let shares = |get: fn(&crate::integrator::Coefficients) -> f64| {
-            DVec3::new(get(&c[0]), get(&c[1]), get(&c[2]))
-        };
+        let shares = |get: fn(&Coefficients) -> f64| DVec3::new(get(&c[0]), get(&c[1]), get(&c[2]));
         start.torque[i] = q * (first * shares(|c| c.first) + second * shares(|c| c.second));
     }
 }

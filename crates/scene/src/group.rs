@@ -422,9 +422,10 @@ impl Group {
                     slot: stage.slot,
                 };
                 let joined = (self.hypers.as_slice(), self.globals.as_slice());
+                let when = (stage.time, stage.crew);
                 let now = self
                     .gauge
-                    .bound(&net, &mut self.nodes, joined, &sight, stage.time);
+                    .bound(&net, &mut self.nodes, joined, &sight, when);
                 now.min(0.9 * exact)
             }
         };

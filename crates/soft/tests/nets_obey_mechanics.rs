@@ -611,8 +611,9 @@ fn the_present_bound_counts_dampers_at_the_speeds_they_have() {
         matter: |_| &net as &dyn Matter,
         slot: &[0],
     };
-    let mut bound =
-        |nodes: &mut [Nodes; 1]| gauge.bound(&|_| Some(&net), nodes, (&[], &[]), &sight, 0.0);
+    let mut bound = |nodes: &mut [Nodes; 1]| {
+        gauge.bound(&|_| Some(&net), nodes, (&[], &[]), &sight, (0.0, None))
+    };
     let (rest, now) = (bound(&mut [net.rest().clone()]), bound(&mut moving));
     assert!(now < 0.01 * rest, "{now} {rest}");
     let speed_after = |h: f64| {
@@ -642,7 +643,13 @@ fn the_present_bound_counts_elements_to_other_things() {
         let mut nodes = [net.rest().clone()];
         nodes[0].position[0] = DVec3::X * (1.0 - at);
         let ties = std::slice::from_ref(&tie);
-        gauge.bound(&|_| Some(&net), &mut nodes, (&[], ties), &sight, 0.0)
+        gauge.bound(
+            &|_| Some(&net),
+            &mut nodes,
+            (&[], ties),
+            &sight,
+            (0.0, None),
+        )
     };
     let exact = |stretch: f64| 2.0 * (0.001 / (2.0 * 50.0 * stretch)).sqrt();
     for stretch in [0.1, 0.4, 1.6] {

@@ -373,7 +373,13 @@ fn substeps_that_follow_the_state() {
         let (mut time, mut most, mut steps) = (0.0, 0.0_f64, 0);
         let mut result = Ok(());
         while time < end && result.is_ok() {
-            let now = gauge.bound(&|_| Some(&net), &mut nodes, (&[], &[]), &sight, time);
+            let now = gauge.bound(
+                &|_| Some(&net),
+                &mut nodes,
+                (&[], &[]),
+                &sight,
+                (time, None),
+            );
             let h = (0.9 * now.min(bounds.exact))
                 .min(0.1)
                 .max(1e-3 * bounds.safe);

@@ -4,14 +4,17 @@
 
 mod common;
 
-use common::{MATERIAL, REST, noise, organ};
+use common::{
+    MATERIAL, REST, noise, organ,
+    random::{Dice, law},
+};
 use glam::{DQuat, DVec3};
-use trocar_dynamics::{Crew, Lock, Matter, Nodes, Point};
+use trocar_dynamics::{Crew, Integrator, Lock, Matter, MatterId, Nodes, Point, Stages};
 use trocar_mesh::primitive::HexagonalShape;
 use trocar_mesh::sheet::{Kind, Sheet};
 use trocar_soft::membrane::tear::{Aim, Algorithm, Lengths, TearSettings, Thresholds};
 use trocar_soft::membrane::{Bending, Material as MembraneMaterial, Membrane, MembraneParts};
-use trocar_soft::{Element, Law, Material, Net};
+use trocar_soft::{Element, Input, Law, Material, Net, global::Sight, stability::Gauge};
 
 /// An organ of several chunks, with dampers beside some springs, a tail that does not fill four lanes, and locks of
 /// all kinds here and there.
@@ -47,47 +50,171 @@ fn moving(net: &Net) -> Nodes {
     nodes
 }
 
-#[test]
-fn of_forces_and_motion() {
-    let net = organ_with_everything();
-    let h = 0.5 * net.stable_step();
-    let run = |crew: Option<&Crew>| {
-        let mut nodes = moving(&net);
-        for _ in 0..5 {
-            match crew {
-                Some(crew) => net.force_by(&mut nodes, &REST, crew),
-                None => net.force(&mut nodes, &REST),
-            }
-            net.plan(&mut nodes, h, None);
-            assert!(match crew {
-                Some(crew) => net.advance_by(&mut nodes, h, crew),
-                None => net.advance(&mut nodes, h),
-            });
-        }
-        nodes
+/// The same by another integrator, or on a ground that some of it has sunk into.
+fn organs() -> impl Iterator<Item = Net> {
+    let heights = organ_with_everything().rest().position.clone();
+    let mean = heights.iter().map(|p| p.y).sum::<f64>() / heights.len() as f64;
+    let grounds = [None, Some(mean)].into_iter();
+    grounds.flat_map(|ground| {
+        Integrator::ALL.into_iter().map(move |integrator| {
+            let mut parts = organ_with_everything().parts();
+            parts.integrator = integrator;
+            parts.ground = ground;
+            Net::new(parts).unwrap()
+        })
+    })
+}
+
+/// Short enough for any scheme for a few substeps, s.
+const STEP: f64 = 1e-5;
+
+/// All forces of a substep, as a group gathers them.
+fn gather(net: &Net, nodes: &mut [Nodes; 1], h: f64, crew: Option<&Crew>) {
+    let evaluate = |nodes: &mut [Nodes], _: f64| match crew {
+        Some(crew) => net.force_by(&mut nodes[0], &REST, crew),
+        None => net.force(&mut nodes[0], &REST),
     };
-    let alone = run(None);
-    assert_ne!(alone.position, net.rest().position);
-    for threads in [1, 2, 3, 7] {
-        assert_eq!(alone, run(Some(&Crew::new(threads))), "{threads} threads");
+    let masses = |_| Some(net.masses());
+    Stages::default().gather(&masses, nodes, h, crew, evaluate, |_| ());
+}
+
+#[test]
+fn of_forces_and_motion_by_any_scheme_on_any_ground() {
+    for net in organs() {
+        let h = STEP;
+        let run = |crew: Option<&Crew>| {
+            let mut nodes = [moving(&net)];
+            for _ in 0..3 {
+                gather(&net, &mut nodes, h, crew);
+                net.plan(&mut nodes[0], h, crew);
+                assert!(match crew {
+                    Some(crew) => net.advance_by(&mut nodes[0], h, crew),
+                    None => net.advance(&mut nodes[0], h),
+                });
+            }
+            nodes
+        };
+        let alone = run(None);
+        assert_ne!(alone[0].position, net.rest().position);
+        if let Some(ground) = net.masses().ground() {
+            let below = |nodes: &Nodes| nodes.position.iter().filter(|p| p.y < ground).count();
+            // Those that are fixed stay where they are.
+            let (before, after) = (below(net.rest()), below(&alone[0]));
+            assert!(before > 1000 && after <= 2, "{before} {after}");
+        }
+        for threads in [1, 2, 7] {
+            assert_eq!(alone, run(Some(&Crew::new(threads))), "{threads} threads");
+        }
     }
 }
 
 #[test]
 fn what_is_previewed_is_what_comes_to_the_last_bit() {
-    let net = organ_with_everything();
-    let h = 0.5 * net.stable_step();
-    let mut nodes = moving(&net);
-    net.force(&mut nodes, &REST);
-    net.plan(&mut nodes, h, None);
-    let previewed: Vec<DVec3> = (0..nodes.len() as u32)
-        .map(|node| {
-            let offset = DVec3::ZERO;
-            net.preview(&nodes, &Point { node, offset }, h)
-        })
-        .collect();
-    assert!(net.advance(&mut nodes, h));
-    assert_eq!(previewed, nodes.position);
+    for net in organs() {
+        let h = STEP;
+        let mut nodes = [moving(&net)];
+        gather(&net, &mut nodes, h, None);
+        let [mut nodes] = nodes;
+        net.plan(&mut nodes, h, None);
+        let previewed: Vec<DVec3> = (0..nodes.len() as u32)
+            .map(|node| {
+                let offset = DVec3::ZERO;
+                net.preview(&nodes, &Point { node, offset }, h)
+            })
+            .collect();
+        assert!(net.advance(&mut nodes, h));
+        assert_eq!(previewed, nodes.position);
+    }
+}
+
+/// Elements side by side, crossing chunks, with any law, in any order: blocks must leave out none of them, and count none twice.
+#[test]
+fn blocks_add_up_to_all_elements() {
+    for seed in 0..12 {
+        let mut dice = Dice(seed);
+        let mut parts = organ_with_everything().parts();
+        let count = parts.nodes.len();
+        for _ in 0..400 {
+            let a = 1 + dice.below(count - 40) as u32;
+            // Rows of parallel ones, some of them twice.
+            let (by, length) = (1 + dice.below(30) as u32, dice.below(9) as u32);
+            let law = law(&mut dice, 20.0, 1e-3);
+            for k in 0..length {
+                let twice = 1 + usize::from(dice.once_in(5));
+                let ends = if dice.once_in(3) {
+                    [a + k + by, a + k]
+                } else {
+                    [a + k, a + k + by]
+                };
+                let element = Element {
+                    nodes: ends,
+                    rest_length: dice.between(0.5e-3, 2e-3),
+                    law,
+                };
+                let sound = ends.iter().all(|n| (*n as usize) < count);
+                parts
+                    .elements
+                    .extend((0..twice).filter(|_| sound).map(|_| element));
+            }
+        }
+        if dice.once_in(2) {
+            for i in (1..parts.elements.len()).rev() {
+                parts.elements.swap(i, dice.below(i + 1));
+            }
+        }
+        let net = Net::new(parts).unwrap();
+        let mut nodes = moving(&net);
+        nodes.force.fill(DVec3::ZERO);
+        let mut expected = nodes.force.clone();
+        for (i, element) in net.elements().enumerate() {
+            let [a, b] = element.nodes.map(|n| n as usize);
+            let between = match element.law.input {
+                Input::Distance => nodes.position[a] - nodes.position[b],
+                Input::Velocity => {
+                    let velocity = |n| net.masses().node_velocity(&nodes, n);
+                    velocity(a) - velocity(b)
+                }
+            };
+            let force = between.normalize_or_zero() * -net.tension(&nodes, i, 0.0);
+            expected[a] += force;
+            expected[b] -= force;
+        }
+        net.element_forces(&mut nodes, 0.0);
+        let error = nodes.force.iter().zip(&expected);
+        let error = error.map(|(a, b)| a.distance(*b)).fold(0.0, f64::max);
+        let greatest = expected.iter().map(|f| f.length()).fold(0.0, f64::max);
+        assert!(error < 1e-12 * greatest, "{error} of {greatest} N");
+        steps_are_gauged_alike(&net, nodes);
+    }
+}
+
+/// How long a substep may be is the same whoever looks, and what one finds who goes through all elements.
+fn steps_are_gauged_alike(net: &Net, nodes: Nodes) {
+    let matter: &dyn Matter = net;
+    let sight = Sight {
+        matter: |_: MatterId| matter,
+        slot: &[0],
+    };
+    let mut nodes = [nodes];
+    let mut bound = |crew: Option<&Crew>| {
+        let mut gauge = Gauge::default();
+        gauge.bound(&|_| Some(net), &mut nodes, (&[], &[]), &sight, (0.0, crew))
+    };
+    let alone = bound(None);
+    for threads in [2, 3] {
+        assert_eq!(alone.to_bits(), bound(Some(&Crew::new(threads))).to_bits());
+    }
+    let [nodes] = nodes;
+    let near = |e: &Element, length: f64| 0.1 * length.max(e.rest_length).max(1e-6);
+    let speeds = net.elements().filter(|e| e.law.input == Input::Distance);
+    let fastest = speeds.map(|e| {
+        let [a, b] = e.nodes.map(|n| n as usize);
+        let velocity = |n| net.masses().node_velocity(&nodes, n);
+        let length = nodes.position[a].distance(nodes.position[b]);
+        near(&e, length) / velocity(a).distance(velocity(b)).max(1e-12)
+    });
+    let fastest = fastest.fold(f64::INFINITY, f64::min);
+    assert!(alone <= fastest * (1.0 + 1e-12), "{alone} {fastest}");
 }
 
 #[test]

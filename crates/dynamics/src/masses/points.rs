@@ -1,12 +1,15 @@
 //! Points, which are many, four at a time and on several threads.
 //!
 //! A point is moved by its own numbers alone, so in which order and by whom does not show. The arithmetic is that of
-//! [`Masses::next_point`], operation by operation: what was previewed is what comes, to the last bit.
+//! [`Masses::next_of`], operation by operation: what was previewed is what comes, to the last bit.
 
-use super::{Masses, WORLD_RADIUS};
-use crate::{Crew, Nodes, crew::even_share};
+use super::{Masses, Pushed, WORLD_RADIUS};
+use crate::{Crew, Integrator, Nodes, crew::even_share, integrator::Coefficients};
 use glam::DVec3;
-use trocar_math::{Four, f64x4, four::LANES};
+use trocar_math::{
+    f64x4,
+    four::{LANES, flat, spread, unflat},
+};
 
 /// Points that a thread takes at once, at least: some microseconds of work.
 const SPAN: usize = 2048;
@@ -29,7 +32,7 @@ struct Span<'a> {
 
 /// Works on two lists over points, the first of which is node `frames`, a span after the other or spread over a crew. True if
 /// all of it was sound.
-fn spread(
+fn spread_over(
     frames: usize,
     (a, b): (&mut [DVec3], &mut [DVec3]),
     crew: Option<&Crew>,
@@ -56,106 +59,197 @@ fn spread(
 
 /// Whether numbers stay within the world.
 struct Extent {
-    sum: Four,
-    most: Four,
+    sum: Parts,
+    most: Parts,
 }
 
 impl Extent {
     #[inline(always)]
-    fn take(&mut self, position: Four, velocity: Four) {
+    fn take(&mut self, position: Parts, velocity: Parts) {
         // Any NaN or infinity makes the sum one; the extent catches runaway numbers.
-        self.sum += position + velocity;
-        self.most = Four {
-            x: self.most.x.fast_max(position.x.abs()),
-            y: self.most.y.fast_max(position.y.abs()),
-            z: self.most.z.fast_max(position.z.abs()),
-        };
+        for k in 0..3 {
+            self.sum[k] += position[k] + velocity[k];
+            self.most[k] = self.most[k].fast_max(position[k].abs());
+        }
     }
 
     fn is_sound(&self) -> bool {
-        let most = self
-            .most
-            .vectors()
-            .into_iter()
-            .fold(DVec3::ZERO, DVec3::max);
-        self.sum.sum().is_finite() && most.max_element() < WORLD_RADIUS
+        let most = self.most.map(f64x4::to_array);
+        let most = most.as_flattened().iter().fold(0.0, |a: f64, b| a.max(*b));
+        let [x, y, z] = self.sum;
+        (x + y + z).reduce_add().is_finite() && most < WORLD_RADIUS
+    }
+}
+
+/// What moves a span.
+struct Way<'a> {
+    force: &'a [DVec3],
+    /// The forces of the first stage; none if there was none.
+    first_force: &'a [DVec3],
+    scheme: Integrator,
+    h: f64,
+}
+
+/// True if some of four neighbours would be below a height, m.
+#[inline(always)]
+fn is_below([a, b, c]: Parts, height: f64) -> bool {
+    let (a, b, c) = (a.to_array(), b.to_array(), c.to_array());
+    a[1].min(b[0]).min(b[3].min(c[2])) < height
+}
+
+/// Coordinates of four neighbours as they lie in memory.
+type Parts = [f64x4; 3];
+
+#[inline(always)]
+fn each<const N: usize>(lists: [Parts; N], of: impl Fn([f64x4; N]) -> f64x4) -> Parts {
+    std::array::from_fn(|k| of(lists.map(|list| list[k])))
+}
+
+/// How four neighbours move by a scheme that is not plain: the numbers of [`Coefficients`] where their coordinates lie.
+#[derive(Clone, Copy)]
+struct Pace {
+    gain: Parts,
+    /// Shares of new and old velocity and of the first force in the way.
+    drift: [Parts; 3],
+}
+
+impl Pace {
+    fn new(scheme: Integrator, mass: &[f64; LANES], damping: &[f64; LANES], h: f64) -> Self {
+        let all: [_; LANES] = std::array::from_fn(|k| scheme.coefficients(mass[k], damping[k], h));
+        let of = |number: fn(&Coefficients, f64) -> f64| {
+            spread(f64x4::new(std::array::from_fn(|k| number(&all[k], h))))
+        };
+        Self {
+            gain: of(|c, _| c.gain),
+            drift: [of(|c, _| c.new), of(|c, _| c.old), of(|c, h| c.lead * h)],
+        }
     }
 }
 
 impl Masses {
-    /// Moves all points by `h` seconds under MESD, without a ground.
-    pub(super) fn move_points(&self, nodes: &mut Nodes, h: f64, crew: Option<&Crew>) -> bool {
+    /// Moves all points by `h` seconds, as long as none drifts by the mean of old and new velocity.
+    pub(super) fn move_points(
+        &self,
+        nodes: &mut Nodes,
+        h: f64,
+        scheme: Integrator,
+        crew: Option<&Crew>,
+    ) -> bool {
         let frames = self.rigid.len();
         let Nodes {
             position,
             velocity,
             force,
+            first,
             ..
         } = nodes;
         let lists = (&mut position[frames..], &mut velocity[frames..]);
-        let force = &*force;
-        spread(frames, lists, crew, |first, position, velocity| {
-            let mut extent = Extent {
-                sum: Four::ZERO,
-                most: Four::ZERO,
+        let (force, first_force) = (&*force, first.0.as_slice());
+        spread_over(frames, lists, crew, |first, position, velocity| {
+            let range = first..first + position.len();
+            let way = Way {
+                force: &force[range.clone()],
+                first_force: first_force.get(range).unwrap_or_default(),
+                scheme,
+                h,
             };
-            self.move_span(first, position, velocity, force, h, &mut extent);
-            extent.is_sound()
+            if scheme.is_plain() {
+                self.move_span::<true>(first, position, velocity, &way)
+            } else {
+                self.move_span::<false>(first, position, velocity, &way)
+            }
         })
     }
 
-    fn move_span(
+    fn move_span<const PLAIN: bool>(
         &self,
         begin: usize,
         position: &mut [DVec3],
         velocity: &mut [DVec3],
-        force: &[DVec3],
-        h: f64,
-        extent: &mut Extent,
-    ) {
+        way: &Way<'_>,
+    ) -> bool {
+        let &Way {
+            force,
+            first_force,
+            scheme,
+            h,
+        } = way;
+        let mut extent = Extent {
+            sum: [f64x4::ZERO; 3],
+            most: [f64x4::ZERO; 3],
+        };
         let end = begin + position.len();
         let (positions, last_positions) = position.as_chunks_mut::<LANES>();
         let (velocities, last_velocities) = velocity.as_chunks_mut::<LANES>();
-        let (forces, _) = force[begin..end].as_chunks::<LANES>();
+        let (forces, last_forces) = force.as_chunks::<LANES>();
+        let (first_forces, last_first) = first_force.as_chunks::<LANES>();
         let (masses, _) = self.mass[begin..end].as_chunks::<LANES>();
         let (dampings, _) = self.resistance[begin..end].as_chunks::<LANES>();
         let (gains, _) = self.gain[begin..end].as_chunks::<LANES>();
         let step = f64x4::splat(h);
+        // Neighbours are mostly alike, and then their numbers are those of the last.
+        let mut known: Option<(&[f64; LANES], &[f64; LANES], Pace)> = None;
         let nodes = positions.iter_mut().zip(velocities).zip(forces);
         let nodes = nodes.zip(masses).zip(dampings).zip(gains).enumerate();
         for (k, (((((position, velocity), force), mass), damping), gain)) in nodes {
-            let mass = f64x4::new(*mass);
-            let slowed = f64x4::splat(1.0) / (mass + f64x4::new(*damping) * step);
-            let old = Four::load(position);
-            let pushed = Four::load(velocity).times(mass) + Four::load(force).times(step);
-            let mut own = pushed.times(slowed);
-            let mut next = old + own.times(step);
-            if *gain != [0; LANES] {
-                (next, own) = self.lock_four(begin + k * LANES, old, next, own);
+            let (old, before) = (flat(position), flat(velocity));
+            let masses = f64x4::new(*mass);
+            let pushed = [before, spread(masses), flat(force)];
+            let pushed = each(pushed, |[v, m, f]| v * m + f * step);
+            let (mut own, drift);
+            if PLAIN {
+                let slowed = f64x4::splat(1.0) / (masses + f64x4::new(*damping) * step);
+                own = each([pushed, spread(slowed)], |[p, slowed]| p * slowed);
+                drift = own;
+            } else {
+                if !known.is_some_and(|(m, d, _)| m == mass && d == damping) {
+                    known = Some((mass, damping, Pace::new(scheme, mass, damping, h)));
+                }
+                let Some((_, _, pace)) = &known else { continue };
+                own = each([pushed, pace.gain], |[p, gain]| p * gain);
+                let [new, share, lead] = pace.drift;
+                let led = first_forces.get(k).map_or([f64x4::ZERO; 3], flat);
+                let way = each([own, new, before, share], |[a, b, c, d]| a * b + c * d);
+                drift = each([way, led, lead], |[way, f, lead]| way + f * lead);
+            }
+            let mut next = each([old, drift], |[x, v]| x + v * step);
+            if *gain != [0; LANES] || self.ground.is_some_and(|g| is_below(next, g)) {
+                (next, own) = self.hold_four(begin + k * LANES, [old, next, own], h);
             }
             extent.take(next, own);
-            next.store(position);
-            own.store(velocity);
+            unflat(next, position);
+            unflat(own, velocity);
         }
         let done = end - last_positions.len();
         for (k, (position, velocity)) in last_positions.iter_mut().zip(last_velocities).enumerate()
         {
-            let i = done + k;
-            let next = self.next_velocity_of(i, *velocity, force[i], h);
-            let place = self.locked(i, *position, *position + next * h, next);
-            (*position, *velocity) = place;
-            extent.take(Four::splat(place.0), Four::splat(place.1));
+            let pushed = Pushed {
+                position: *position,
+                velocity: *velocity,
+                force: last_forces[k],
+                first: last_first.get(k).copied().unwrap_or_default(),
+            };
+            let (next, own) = self.next_of(done + k, &pushed, h, scheme, |new, _| new);
+            (*position, *velocity) = (next, own);
+            let here = |v: DVec3| [v.x, v.y, v.z].map(f64x4::splat);
+            extent.take(here(next), here(own));
         }
+        extent.is_sound()
     }
 
-    /// The locks of four neighbours.
+    /// What locks and the ground leave of the way of four neighbours from `old` to `next`, and of their velocity `own`.
     #[cold]
-    fn lock_four(&self, i: usize, old: Four, next: Four, own: Four) -> (Four, Four) {
-        let (old, mut next, mut own) = (old.vectors(), next.vectors(), own.vectors());
+    fn hold_four(&self, i: usize, [old, next, own]: [Parts; 3], h: f64) -> (Parts, Parts) {
+        let vectors = |parts: Parts| {
+            let mut list = [DVec3::ZERO; LANES];
+            unflat(parts, &mut list);
+            list
+        };
+        let (old, mut next, mut own) = (vectors(old), vectors(next), vectors(own));
         for k in 0..LANES {
-            (next[k], own[k]) = self.locked(i + k, old[k], next[k], own[k]);
+            (next[k], own[k]) = self.held(i + k, old[k], next[k], own[k], h);
         }
-        (Four::load(&next), Four::load(&own))
+        (flat(&next), flat(&own))
     }
 
     /// The velocities of all points, what their locks leave of them, to [`Nodes::carried`].
@@ -166,7 +260,7 @@ impl Masses {
         } = nodes;
         let velocity = &*velocity;
         let lists = (&mut carried[frames..], &mut [][..]);
-        spread(frames, lists, crew, |first, carried, _| {
+        spread_over(frames, lists, crew, |first, carried, _| {
             let own = &velocity[first..first + carried.len()];
             carried.copy_from_slice(own);
             let gains = &self.gain[first..first + own.len()];

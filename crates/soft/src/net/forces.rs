@@ -140,9 +140,14 @@ impl Net {
         let shares = &mut shares[..self.schedule.chunks.len()];
         let work = |c: usize, share: &mut Share<'_>| self.chunk(c, share, &reading);
         match crew {
-            Some(crew) if self.own.len() >= WORTH_A_CREW => crew.each(shares, work),
+            Some(crew) if self.is_worth_a_crew() => crew.each(shares, work),
             _ => shares.iter_mut().enumerate().for_each(|(c, s)| work(c, s)),
         }
+    }
+
+    /// True if it has work for more than one thread.
+    pub(super) fn is_worth_a_crew(&self) -> bool {
+        self.own.len() >= WORTH_A_CREW
     }
 
     /// One chunk: gravity, elements, shape memory.

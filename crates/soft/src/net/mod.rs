@@ -6,12 +6,14 @@ mod flags;
 mod forces;
 mod links;
 mod parts;
+mod present;
 mod schedule;
 mod sweep;
 
 pub use change::Yielding;
 pub use flags::NodeFlags;
 pub use parts::{Bend, NetError, NetParts, OwnMemory, Torsion, Twist};
+pub(crate) use present::Least;
 
 use crate::element::{self, Base, Element, Input};
 use glam::{DQuat, DVec3};
@@ -201,11 +203,6 @@ impl Net {
                 law.tension(velocity(a).distance(velocity(b)))
             }
         }
-    }
-
-    /// Stretch (m) of a spring at `time` s as its law sees it, and the tension (N) that is added to what the law says.
-    pub(crate) fn stretch(&self, nodes: &Nodes, i: usize, time: f64) -> (f64, f64) {
-        self.links.stretch(nodes, i, time)
     }
 
     pub(crate) fn links_energy(&self, nodes: &Nodes, time: f64) -> f64 {

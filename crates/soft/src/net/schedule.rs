@@ -5,7 +5,9 @@
 //! of its nodes; one that joins two chunks is worked out in each. Chunks depend on the net alone, never on threads. A crew works from
 //! both ends to the middle; the chunks there are smaller, so that nobody waits long for the last one.
 //!
-//! Which elements a node has is found here, once (K80). Within a chunk, elements of one kind that begin at one node make blocks of four, a lane for each. Which of its two nodes an element begins
+//! Which elements a node has is found here, once (K80). Within a chunk, elements of one kind make blocks of four, a lane for each. Four that join neighbours in number to neighbours in number
+//! are a strip: what they read and write lies side by side, nothing has to be gathered. Organs, pipes and sheets are made of little else. What is left
+//! makes stars: elements that begin at one node. Which of its two nodes such an element begins
 //! at is free: the one with fewer, so that few lanes stay empty. A linear damper beside a spring is worked out along with it.
 
 use super::links::Links;
@@ -19,6 +21,10 @@ pub(super) const MOST_CHUNKS: usize = 64;
 /// Nodes of a chunk, at least: what they need is half of a common second-level cache, and their rim is thin.
 const CHUNK: usize = 2048;
 
+/// Strips that begin at so many neighbouring nodes are worked on one length after the other before the next nodes are: so many that nobody waits for a sum that was just
+/// written, so few that all of it stays in the first-level cache.
+const TILE: u32 = 64;
+
 /// What all elements of a run have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Kind {
@@ -30,6 +36,8 @@ pub(super) struct Kind {
     pub damped: bool,
     /// Both ends are nodes of the chunk; otherwise only the force on the first is wanted.
     pub both: bool,
+    /// Blocks are strips: both the nodes at which their elements begin and the other ends are neighbours in number.
+    pub strip: bool,
 }
 
 /// Blocks of one kind.
@@ -50,7 +58,7 @@ pub(super) struct Schedule {
     /// Runs of each chunk, as ranges of `runs`.
     pub chunks: Vec<Range<usize>>,
     pub runs: Vec<Run>,
-    /// For each block the node at which its elements begin, counted from the first of its chunk.
+    /// For each block the node at which its elements begin, of a strip its first, counted from the first of its chunk.
     pub node: Vec<u32>,
     /// The other ends of its elements, counted likewise if both ends are of the chunk, else from the first of all. An empty lane has the node itself there, at no distance and with no
     /// velocity, so that nothing comes of it.
@@ -61,15 +69,18 @@ pub(super) struct Schedule {
     pub constant: Vec<[f64; LANES]>,
     /// Constants of the dampers beside them, N·s/m.
     pub damping: Vec<[f64; LANES]>,
-    /// Which elements they are; of an empty lane any.
+    /// Which elements they are; of an empty lane the first.
     pub source: Vec<[u32; LANES]>,
     /// True if some element asks for velocities.
     pub has_dampers: bool,
 }
 
 /// An element as one chunk sees it.
+#[derive(Clone, Copy)]
 struct Seen {
     kind: Kind,
+    /// Of a strip: its tile, and how far its ends are apart in number.
+    place: (u32, i64),
     node: u32,
     other: u32,
     element: u32,
@@ -91,7 +102,10 @@ impl Schedule {
         };
         let chunk_of = |s: &Seen| usize::from(chunk_of_node[s.node as usize]);
         let mut seen = see(&chunk_of_node, links);
-        seen.sort_by_key(|s| (chunk_of(s), s.kind, s.node, s.other, s.element));
+        seen.sort_by_key(|s| (chunk_of(s), s.kind, s.length(), s.node, s.element));
+        find_strips(&mut seen);
+        balance(nodes, &mut seen);
+        seen.sort_by_key(|s| (chunk_of(s), s.kind, s.place, s.node, s.other, s.element));
         for c in 0..schedule.bounds.len() - 1 {
             let begin = schedule.runs.len();
             let ours = seen.partition_point(|s| chunk_of(s) < c)
@@ -112,8 +126,8 @@ impl Schedule {
         let constants = |s: &Seen| [links.constant[s.element as usize], s.damping];
         let same = run.iter().all(|s| constants(s) == constants(first));
         let begin = self.node.len();
-        for star in run.chunk_by(|a, b| a.node == b.node) {
-            star.chunks(LANES)
+        for row in run.chunk_by(|a, b| a.kind.strip || a.node == b.node) {
+            row.chunks(LANES)
                 .for_each(|four| self.add_block(four, near, links));
         }
         self.runs.push(Run {
@@ -163,7 +177,6 @@ fn cut(nodes: usize) -> Vec<usize> {
 /// All elements, from the chunks that need them.
 fn see(chunk: &[u8], links: &Links) -> Vec<Seen> {
     let beside = Beside::new(links);
-    let mut begun = vec![0_u32; chunk.len()];
     let mut seen = Vec::with_capacity(links.len());
     for i in (0..links.len()).filter(|i| !beside.joined[*i]) {
         let mut add = |node: u32, other: u32, both: bool| {
@@ -173,7 +186,9 @@ fn see(chunk: &[u8], links: &Links) -> Vec<Seen> {
                     drive: links.drive(i),
                     damped: beside.damping[i] > 0.0,
                     both,
+                    strip: false,
                 },
+                place: (0, 0),
                 node,
                 other,
                 element: i as u32,
@@ -186,13 +201,43 @@ fn see(chunk: &[u8], links: &Links) -> Vec<Seen> {
             add(b, a, false);
             continue;
         }
-        let (a, b) = (a.min(b), a.max(b));
-        let turned = begun[b as usize] < begun[a as usize];
-        let (from, to) = if turned { (b, a) } else { (a, b) };
-        begun[from as usize] += 1;
-        add(from, to, true);
+        add(a.min(b), a.max(b), true);
     }
     seen
+}
+
+impl Seen {
+    /// How far the other end is, in number.
+    fn length(&self) -> i64 {
+        i64::from(self.other) - i64::from(self.node)
+    }
+}
+
+/// Makes strips of elements in the order of kind, length and node.
+fn find_strips(seen: &mut [Seen]) {
+    let follows =
+        |a: &Seen, b: &Seen| a.kind == b.kind && a.length() == b.length() && a.node + 1 == b.node;
+    for row in seen.chunk_by_mut(follows) {
+        for four in row.as_chunks_mut::<LANES>().0 {
+            let place = (four[0].node / TILE, four[0].length());
+            for s in four {
+                s.kind.strip = true;
+                s.place = place;
+            }
+        }
+    }
+}
+
+/// Lets what is no strip begin at the end at which fewer begin.
+fn balance(nodes: usize, seen: &mut [Seen]) {
+    let mut begun = vec![0_u32; nodes];
+    let stars = seen.iter_mut().filter(|s| s.kind.both && !s.kind.strip);
+    for s in stars {
+        if begun[s.other as usize] < begun[s.node as usize] {
+            std::mem::swap(&mut s.node, &mut s.other);
+        }
+        begun[s.node as usize] += 1;
+    }
 }
 
 /// Which linear dampers lie beside springs.

@@ -1,5 +1,9 @@
 //! Works out blocks of elements, four lanes at a time.
 //!
+//! Every element is a vector times a factor, less a relative velocity times a constant. A batch of blocks goes through one stage after the other: vectors and the squares of their
+//! lengths; factors, which take roots and quotients; forces; sums. In each, no block waits for another, so that many are worked on at once; in one go a block would be as long as all
+//! that a processor looks ahead, and its root would be waited for.
+//!
 //! Only additions, products, quotients and square roots in a fixed order: the same bits with and without vector instructions.
 
 use super::{
@@ -8,8 +12,10 @@ use super::{
 };
 use crate::element::{Base, Input, Law, NO_LENGTH};
 use glam::DVec3;
-use std::ops::Range;
-use trocar_math::{Four, f64x4, four::LANES};
+use trocar_math::{
+    Four, f64x4,
+    four::{self, LANES, flat, unflat},
+};
 
 /// What elements read.
 pub(super) struct View<'a> {
@@ -48,15 +54,16 @@ pub(super) fn sweep(
     };
     let plain = law.is_plain() && run.kind.drive.is_none();
     let shaped = Shaped { law, scale, bias };
-    match (law.input, law.linear_damping(), plain, run.kind.damped) {
-        (Input::Velocity, Some(gain), ..) => work.each(force, &Drag { gain }),
-        (Input::Velocity, None, ..) => work.each(force, &ShapedDrag { law }),
-        (Input::Distance, _, true, false) => work.each(force, &Spring),
-        (Input::Distance, _, true, true) => work.each(force, &Damped(Spring)),
-        (Input::Distance, _, false, false) => work.each(force, &shaped),
-        (Input::Distance, _, false, true) => work.each(force, &Damped(shaped)),
+    match (law.input, law.linear_damping(), plain) {
+        (Input::Velocity, Some(gain), _) => work.each(force, &Drag { gain }),
+        (Input::Velocity, None, _) => work.each(force, &ShapedDrag { law }),
+        (Input::Distance, _, true) => work.each(force, &Spring),
+        (Input::Distance, _, false) => work.each(force, &shaped),
     }
 }
+
+/// Coordinates of four vectors, laid out as a [`Shape`] wants them.
+type Parts = [f64x4; 3];
 
 struct Work<'a> {
     schedule: &'a Schedule,
@@ -68,16 +75,10 @@ struct Work<'a> {
     far: (&'a [DVec3], &'a [DVec3]),
 }
 
-/// A block of four elements of a node, as far as it is known before roots and quotients.
-#[derive(Clone, Copy)]
+/// What is known of a block when factors are asked for.
 struct Block {
     rest: f64x4,
     constant: f64x4,
-    damping: f64x4,
-    /// How far the node is from the other ends, m.
-    apart: Four,
-    /// How fast it moves against them, m/s.
-    relative: Four,
     /// The square of the length of what the kernel measures.
     square: f64x4,
     /// Which block of the schedule it is.
@@ -86,94 +87,164 @@ struct Block {
 
 /// The mathematics of a block.
 trait Kernel {
-    /// True if it asks for positions, true if it asks for velocities. It measures the first that it asks for.
-    const ASKS: [bool; 2];
+    /// True if it measures velocities, otherwise positions.
+    const VELOCITY: bool;
 
-    /// Forces on the node, a lane for each element, N. Inlined always: handed over in memory, four forces cost more than they
-    /// do to work out.
-    fn forces(&self, block: &Block, work: &Work<'_>) -> Four;
+    /// By what the vector is multiplied that leads from the other end to the one at which an element begins, or by what the velocity of this against
+    /// that is, to give the force on this, N/m or N·s/m.
+    fn factor(&self, block: &Block, work: &Work<'_>) -> f64x4;
 }
 
-/// So many blocks are worked out before their forces are added: nothing that waits for what another has just written stands in the way.
+/// Blocks that go through a stage before the next: enough to keep a processor busy, few enough for the first-level cache.
 const BATCH: usize = 16;
 
 impl Work<'_> {
     #[inline(always)]
     fn each(&self, force: &mut [DVec3], kernel: &impl Kernel) {
+        match (self.run.kind.strip, self.run.kind.damped) {
+            (true, true) => self.alike::<Strip, true>(force, kernel),
+            (true, false) => self.alike::<Strip, false>(force, kernel),
+            (false, true) => self.alike::<Star, true>(force, kernel),
+            (false, false) => self.alike::<Star, false>(force, kernel),
+        }
+    }
+
+    #[inline(always)]
+    fn alike<S: Shape, const DAMPED: bool>(&self, force: &mut [DVec3], kernel: &impl Kernel) {
         match self.run.uniform {
             Some([constant, damping]) => {
-                let constants = (f64x4::splat(constant), f64x4::splat(damping));
-                self.batches(force, kernel, |_| constants);
+                let (constant, damping) = (f64x4::splat(constant), f64x4::splat(damping));
+                self.batches::<S, DAMPED>(force, kernel, |_| constant, |_| [damping; 3]);
             }
             None => {
                 let (constant, damping) = (&self.schedule.constant, &self.schedule.damping);
-                self.batches(force, kernel, |b| {
-                    (f64x4::new(constant[b]), f64x4::new(damping[b]))
-                });
+                self.batches::<S, DAMPED>(
+                    force,
+                    kernel,
+                    |b| f64x4::new(constant[b]),
+                    |b| S::spread(f64x4::new(damping[b])),
+                );
             }
         }
     }
 
     #[inline(always)]
-    fn batches<K: Kernel>(
+    fn batches<S: Shape, const DAMPED: bool>(
         &self,
         force: &mut [DVec3],
-        kernel: &K,
-        constants: impl Fn(usize) -> (f64x4, f64x4),
+        kernel: &impl Kernel,
+        constant: impl Fn(usize) -> f64x4,
+        damping: impl Fn(usize) -> Parts,
     ) {
-        let mut batch = [Four::ZERO; BATCH];
-        let (mut begin, last) = (self.run.blocks.start, self.run.blocks.end);
-        while begin < last {
-            let end = last.min(begin + BATCH);
-            // Each block is finished when the next has been fetched: roots and quotients take long, and would be waited for.
-            let mut fetched = self.fetch::<K>(begin, constants(begin));
-            for (b, forces) in (begin + 1..end).zip(&mut batch) {
-                let next = self.fetch::<K>(b, constants(b));
-                *forces = kernel.forces(&fetched, self);
-                fetched = next;
+        let mut vectors = [[f64x4::ZERO; 3]; BATCH];
+        let mut factors = [f64x4::ZERO; BATCH];
+        let Schedule {
+            node, other, rest, ..
+        } = self.schedule;
+        let last = self.run.blocks.end;
+        for begin in self.run.blocks.clone().step_by(BATCH) {
+            let blocks = begin..last.min(begin + BATCH);
+            let (nodes, others) = (&node[blocks.clone()], &other[blocks.clone()]);
+            let ends = || nodes.iter().zip(others);
+            let rests = rest[blocks.clone()].iter();
+            let of_each = ends().zip(blocks.clone()).zip(rests);
+            let of_each = of_each.zip(&mut vectors).zip(&mut factors);
+            for (((((n, o), index), rest), vector), factor) in of_each {
+                *vector = self.between::<S>(measures(kernel), *n, o);
+                let block = Block {
+                    rest: f64x4::new(*rest),
+                    constant: constant(index),
+                    square: S::square(*vector),
+                    index,
+                };
+                *factor = kernel.factor(&block, self);
             }
-            batch[end - begin - 1] = kernel.forces(&fetched, self);
-            self.add(begin..end, &batch, force);
-            begin = end;
+            let of_each = ends().zip(blocks).zip(&factors).zip(&mut vectors);
+            for ((((n, o), index), factor), vector) in of_each {
+                *vector = times(*vector, S::spread(*factor));
+                if DAMPED {
+                    let relative = self.between::<S>(true, *n, o);
+                    let [x, y, z] = times(relative, damping(index));
+                    *vector = [vector[0] - x, vector[1] - y, vector[2] - z];
+                }
+            }
+            S::add(nodes, others, &vectors, force, self.run.kind.both);
         }
     }
 
-    /// All of a block but roots and quotients.
+    /// From the other ends of a block to those at which it begins: positions, or velocities.
     #[inline(always)]
-    fn fetch<K: Kernel>(&self, index: usize, (constant, damping): (f64x4, f64x4)) -> Block {
-        let schedule = self.schedule;
-        let (node, other) = (schedule.node[index] as usize, &schedule.other[index]);
-        let between = |near: &[DVec3], far: &[DVec3]| Four::splat(near[node]) - at(far, other);
-        let apart = if K::ASKS[0] {
-            between(self.near.0, self.far.0)
+    fn between<S: Shape>(&self, velocity: bool, node: u32, other: &[u32; LANES]) -> Parts {
+        if velocity {
+            S::between(self.near.1, node, self.far.1, other)
         } else {
-            Four::ZERO
-        };
-        let relative = if K::ASKS[1] {
-            between(self.near.1, self.far.1)
-        } else {
-            Four::ZERO
-        };
-        let measured = if K::ASKS[0] { apart } else { relative };
-        Block {
-            rest: f64x4::new(schedule.rest[index]),
-            constant,
-            damping,
-            apart,
-            relative,
-            square: measured.length_squared(),
-            index,
+            S::between(self.near.0, node, self.far.0, other)
         }
     }
+}
 
-    /// Adds the forces of blocks.
+const fn measures<K: Kernel>(_: &K) -> bool {
+    K::VELOCITY
+}
+
+#[inline(always)]
+fn times([x, y, z]: Parts, [a, b, c]: Parts) -> Parts {
+    [x * a, y * b, z * c]
+}
+
+/// Where the ends of a block are, and how it is laid out.
+trait Shape {
+    /// What `near` says of the ends at which its elements begin, less what `far` says of the others.
+    fn between(near: &[DVec3], node: u32, far: &[DVec3], other: &[u32; LANES]) -> Parts;
+
+    /// The squares of the lengths of vectors.
+    fn square(vectors: Parts) -> f64x4;
+
+    /// A number for each vector, where its coordinates are.
+    fn spread(numbers: f64x4) -> Parts;
+
+    /// Adds the forces of blocks to the ends at which they begin, and takes them from the others if `both` are asked for.
+    fn add(
+        nodes: &[u32],
+        others: &[[u32; LANES]],
+        forces: &[Parts],
+        force: &mut [DVec3],
+        both: bool,
+    );
+}
+
+/// All begin at one node. Coordinates are apart: x, y, z.
+struct Star;
+
+impl Shape for Star {
     #[inline(always)]
-    fn add(&self, blocks: Range<usize>, batch: &[Four; BATCH], force: &mut [DVec3]) {
-        let ends = self.schedule.node[blocks.clone()].iter();
-        let ends = ends.zip(&self.schedule.other[blocks]).zip(batch);
-        for ((node, [i, j, k, l]), forces) in ends {
-            let [a, b, c, d] = forces.vectors();
-            if self.run.kind.both {
+    fn between(near: &[DVec3], node: u32, far: &[DVec3], other: &[u32; LANES]) -> Parts {
+        let Four { x, y, z } = Four::splat(near[node as usize]) - at(far, other);
+        [x, y, z]
+    }
+
+    #[inline(always)]
+    fn square([x, y, z]: Parts) -> f64x4 {
+        Four { x, y, z }.length_squared()
+    }
+
+    #[inline(always)]
+    fn spread(numbers: f64x4) -> Parts {
+        [numbers; 3]
+    }
+
+    #[inline(always)]
+    fn add(
+        nodes: &[u32],
+        others: &[[u32; LANES]],
+        forces: &[Parts],
+        force: &mut [DVec3],
+        both: bool,
+    ) {
+        for ((node, [i, j, k, l]), [x, y, z]) in nodes.iter().zip(others).zip(forces) {
+            let (x, y, z) = (*x, *y, *z);
+            let [a, b, c, d] = Four { x, y, z }.vectors();
+            if both {
                 force[*i as usize] -= a;
                 force[*j as usize] -= b;
                 force[*k as usize] -= c;
@@ -182,6 +253,65 @@ impl Work<'_> {
             force[*node as usize] += (a + b) + (c + d);
         }
     }
+}
+
+/// Neighbours in number at either end. Coordinates are as they lie in memory.
+struct Strip;
+
+impl Shape for Strip {
+    #[inline(always)]
+    fn between(near: &[DVec3], node: u32, far: &[DVec3], other: &[u32; LANES]) -> Parts {
+        let [a, b, c] = flat(neighbours(near, node));
+        let [d, e, f] = flat(neighbours(far, other[0]));
+        [a - d, b - e, c - f]
+    }
+
+    #[inline(always)]
+    fn square(vectors: Parts) -> f64x4 {
+        let Four { x, y, z } = Four::parted(times(vectors, vectors));
+        x + y + z
+    }
+
+    #[inline(always)]
+    fn spread(numbers: f64x4) -> Parts {
+        four::spread(numbers)
+    }
+
+    /// One side after the other: nodes at which blocks begin are all different, and so are the other ends; but one block's other ends may be
+    /// those at which the next begins, shifted, and to read across what two stores have just written takes long.
+    #[inline(always)]
+    fn add(
+        nodes: &[u32],
+        others: &[[u32; LANES]],
+        forces: &[Parts],
+        force: &mut [DVec3],
+        both: bool,
+    ) {
+        for (node, [a, b, c]) in nodes.iter().zip(forces) {
+            let slot = neighbours_mut(force, *node);
+            let [x, y, z] = flat(slot);
+            unflat([x + *a, y + *b, z + *c], slot);
+        }
+        if both {
+            for (other, [a, b, c]) in others.iter().zip(forces) {
+                let slot = neighbours_mut(force, other[0]);
+                let [x, y, z] = flat(slot);
+                unflat([x - *a, y - *b, z - *c], slot);
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn neighbours(list: &[DVec3], first: u32) -> &[DVec3; LANES] {
+    let first = first as usize;
+    &list[first..first + LANES].as_chunks().0[0]
+}
+
+#[inline(always)]
+fn neighbours_mut(list: &mut [DVec3], first: u32) -> &mut [DVec3; LANES] {
+    let first = first as usize;
+    &mut list[first..first + LANES].as_chunks_mut().0[0]
 }
 
 #[inline(always)]
@@ -195,26 +325,13 @@ fn at(list: &[DVec3], [a, b, c, d]: &[u32; LANES]) -> Four {
 struct Spring;
 
 impl Kernel for Spring {
-    const ASKS: [bool; 2] = [true, false];
+    const VELOCITY: bool = false;
 
     #[inline(always)]
-    fn forces(&self, block: &Block, _: &Work<'_>) -> Four {
+    fn factor(&self, block: &Block, _: &Work<'_>) -> f64x4 {
         // Without a length there is no direction; any factor times zero is zero.
         let length = block.square.sqrt().fast_max(f64x4::splat(NO_LENGTH));
-        let factor = block.constant * (block.rest / length - f64x4::splat(1.0));
-        block.apart.times(factor)
-    }
-}
-
-/// Springs with a linear damper beside each: F − c (v₁ − v₂).
-struct Damped<K>(K);
-
-impl<K: Kernel> Kernel for Damped<K> {
-    const ASKS: [bool; 2] = [true, true];
-
-    #[inline(always)]
-    fn forces(&self, block: &Block, work: &Work<'_>) -> Four {
-        self.0.forces(block, work) - block.relative.times(block.damping)
+        block.constant * (block.rest / length - f64x4::splat(1.0))
     }
 }
 
@@ -224,12 +341,11 @@ struct Drag {
 }
 
 impl Kernel for Drag {
-    const ASKS: [bool; 2] = [false, true];
+    const VELOCITY: bool = true;
 
     #[inline(always)]
-    fn forces(&self, block: &Block, _: &Work<'_>) -> Four {
-        let damping = block.constant * f64x4::splat(-self.gain);
-        block.relative.times(damping)
+    fn factor(&self, block: &Block, _: &Work<'_>) -> f64x4 {
+        block.constant * f64x4::splat(-self.gain)
     }
 }
 
@@ -241,10 +357,10 @@ struct Shaped<'a> {
 }
 
 impl Kernel for Shaped<'_> {
-    const ASKS: [bool; 2] = [true, false];
+    const VELOCITY: bool = false;
 
     #[inline(always)]
-    fn forces(&self, block: &Block, work: &Work<'_>) -> Four {
+    fn factor(&self, block: &Block, work: &Work<'_>) -> f64x4 {
         let length = block.square.sqrt();
         let mut stretch = length - block.rest * f64x4::splat(self.scale);
         if self.law.plastic.is_some() {
@@ -252,8 +368,7 @@ impl Kernel for Shaped<'_> {
             stretch -= f64x4::new(work.schedule.source[block.index].map(flow));
         }
         let pull = tension(self.law, block.constant, stretch) + f64x4::splat(self.bias);
-        let length = length.fast_max(f64x4::splat(NO_LENGTH));
-        block.apart.times(-pull / length)
+        -pull / length.fast_max(f64x4::splat(NO_LENGTH))
     }
 }
 
@@ -263,14 +378,13 @@ struct ShapedDrag<'a> {
 }
 
 impl Kernel for ShapedDrag<'_> {
-    const ASKS: [bool; 2] = [false, true];
+    const VELOCITY: bool = true;
 
     #[inline(always)]
-    fn forces(&self, block: &Block, _: &Work<'_>) -> Four {
+    fn factor(&self, block: &Block, _: &Work<'_>) -> f64x4 {
         let speed = block.square.sqrt();
         let tension = tension(self.law, block.constant, speed);
-        let speed = speed.fast_max(f64x4::splat(NO_LENGTH));
-        block.relative.times(-tension / speed)
+        -tension / speed.fast_max(f64x4::splat(NO_LENGTH))
     }
 }
 

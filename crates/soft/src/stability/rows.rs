@@ -117,7 +117,7 @@ pub fn stiffest(net: &Net) -> Option<(Stiffest, f64)> {
 }
 
 /// Adds the shape memory of nodes, which `sum` has, to that of their fathers: it draws at both.
-pub(super) fn pass_on_to_fathers(net: &Net, sum: &mut [f64]) {
+fn pass_on_to_fathers(net: &Net, sum: &mut [f64]) {
     for i in 0..sum.len() {
         if let Some(f) = net.father(i) {
             // Children come after their fathers: nothing has been passed on to this one yet.

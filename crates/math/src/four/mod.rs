@@ -3,7 +3,10 @@
 //! Only sums, products, quotients and square roots, in the order in which `glam` makes them: the same bits with and without vector
 //! instructions, and the same as one vector at a time.
 
+mod lanes;
+
 use glam::{DMat3, DVec3};
+pub use lanes::{flat, spread, unflat};
 use std::ops::{Add, AddAssign, Sub, SubAssign};
 pub use wide::f64x4;
 
@@ -41,25 +44,42 @@ impl Four {
 
     /// Neighbours in memory.
     #[inline(always)]
-    pub fn load([a, b, c, d]: &[DVec3; LANES]) -> Self {
-        Self::of(a, b, c, d)
+    pub fn load(list: &[DVec3; LANES]) -> Self {
+        Self::parted(flat(list))
+    }
+
+    /// Neighbours less neighbours.
+    #[inline(always)]
+    pub fn between(from: &[DVec3; LANES], to: &[DVec3; LANES]) -> Self {
+        let ([a, b, c], [d, e, f]) = (flat(from), flat(to));
+        Self::parted([a - d, b - e, c - f])
+    }
+
+    /// Of twelve coordinates as they lie in memory.
+    #[inline(always)]
+    pub fn parted(parts: [f64x4; 3]) -> Self {
+        let [x, y, z] = lanes::parted(parts);
+        Self { x, y, z }
+    }
+
+    /// The twelve coordinates as they lie in memory.
+    #[inline(always)]
+    pub fn flat(self) -> [f64x4; 3] {
+        lanes::together([self.x, self.y, self.z])
     }
 
     /// Any four. References, because an array of vectors that lie apart would be written to memory and read again across its
     /// parts, which waits.
     #[inline(always)]
     pub fn of(a: &DVec3, b: &DVec3, c: &DVec3, d: &DVec3) -> Self {
-        Self {
-            x: f64x4::new([a.x, b.x, c.x, d.x]),
-            y: f64x4::new([a.y, b.y, c.y, d.y]),
-            z: f64x4::new([a.z, b.z, c.z, d.z]),
-        }
+        let [x, y, z] = lanes::gathered(a, b, c, d);
+        Self { x, y, z }
     }
 
     /// To neighbours in memory.
     #[inline(always)]
     pub fn store(self, list: &mut [DVec3; LANES]) {
-        *list = self.vectors();
+        unflat(self.flat(), list);
     }
 
     /// One after the other.
