@@ -207,7 +207,7 @@ impl Client {
         else {
             panic!("the first message is a hello");
         };
-        assert_eq!(protocol, 3);
+        assert_eq!(protocol, 4);
         Self {
             socket,
             role,

@@ -13,7 +13,7 @@ pub use change::Yielding;
 pub use flags::NodeFlags;
 pub use parts::{Bend, NetError, NetParts, OwnMemory, Torsion, Twist};
 
-use crate::element::{self, Base, Element, Input};
+use crate::element::{self, Active, Base, Drive, Element, Input, Law};
 use glam::{DQuat, DVec3};
 use links::Links;
 use schedule::Schedule;
@@ -192,8 +192,8 @@ impl Net {
         let law = self.links.law_of(i);
         match law.input {
             Input::Distance => {
-                let (stretch, bias) = self.links.stretch(nodes, i, time);
-                law.tension(stretch) + bias
+                let (stretch, driven) = self.links.stretch(nodes, i, time);
+                driven.law(&law).tension(stretch) + driven.tension
             }
             Input::Velocity => {
                 let [a, b] = self.links.ends[i];
@@ -203,9 +203,29 @@ impl Net {
         }
     }
 
-    /// Stretch (m) of a spring at `time` s as its law sees it, and the tension (N) that is added to what the law says.
-    pub(crate) fn stretch(&self, nodes: &Nodes, i: usize, time: f64) -> (f64, f64) {
-        self.links.stretch(nodes, i, time)
+    /// Stretch (m) of a spring at `time` s as its law sees it, its law when it is driven to be as stiff as it ever is, and the tension (N) that is added
+    /// to what that says.
+    pub(crate) fn stiffest(&self, nodes: &Nodes, i: usize, time: f64) -> (f64, Law, f64) {
+        let (stretch, driven) = self.links.stretch(nodes, i, time);
+        let law = self.links.extremes(i).law(&self.links.law_of(i));
+        (stretch, law, driven.tension)
+    }
+
+    /// The same net with every element whose stiffness is driven as stiff as it ever is, for good; none if there is no such element.
+    pub(crate) fn stiffened(&self) -> Option<Self> {
+        let stiffens = |a: &Active| matches!(a.drive, Drive::Stiffness(_));
+        if !self.links.actives.iter().any(stiffens) {
+            return None;
+        }
+        let mut stiff = self.clone();
+        let changed = stiff.change(|parts| {
+            for active in parts.actives.iter().filter(|a| stiffens(a)) {
+                let e = active.element as usize;
+                parts.elements[e].law = self.links.extremes(e).law(&parts.elements[e].law);
+            }
+            parts.actives.retain(|a| !stiffens(a));
+        });
+        changed.ok().map(|()| stiff)
     }
 
     pub(crate) fn links_energy(&self, nodes: &Nodes, time: f64) -> f64 {

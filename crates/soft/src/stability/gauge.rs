@@ -121,8 +121,8 @@ fn present_stiffness(net: &Net, nodes: &mut Nodes, time: f64, sums: &mut Vec<f64
         let near = NEAR * length.max(e.rest_length).max(1e-6);
         let speed = (nodes.carried[a] - nodes.carried[b]).length();
         bound = bound.min(near / speed.max(1e-12));
-        let (stretch, bias) = net.stretch(nodes, i, time);
-        let tension = |more: f64| e.law.tension(stretch + more) + bias;
+        let (stretch, law, bias) = net.stiffest(nodes, i, time);
+        let tension = |more: f64| law.tension(stretch + more) + bias;
         let (short, now, long) = (tension(-near), tension(0.0), tension(near));
         let slope = ((long - now) / near).max((now - short) / near);
         // Across its line a spring under tension holds like a string.
