@@ -71,16 +71,20 @@ async fn attribute_bits_are_told_and_changed_or_refused_with_a_reason() {
     };
     // Gravity off, the scheme of Runge and Kutta.
     client
-        .say(r#"{"type":"flags","tissue":0,"word":2097152}"#.into())
+        .say(r#"{"type":"flags","tissue":0,"word":2097152}"#)
         .await;
     let now = words(&mut client).await;
     assert_eq!(now[0].word & 0x20_0040, 0x20_0000, "{now:?}");
     client
-        .say(r#"{"type":"flags","tissue":null,"word":8448}"#.into())
+        .say(r#"{"type":"flags","tissue":null,"word":8448}"#)
         .await;
     let refused = client
         .said(|m| match m {
-            ServerMessage::Event { kind, text, .. } if kind == NoticeKind::Error => Some(text),
+            ServerMessage::Event {
+                kind: NoticeKind::Error,
+                text,
+                ..
+            } => Some(text),
             _ => None,
         })
         .await;

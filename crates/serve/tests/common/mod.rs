@@ -202,6 +202,7 @@ impl Client {
             parameters,
             bounds,
             task,
+            flags: _,
             replay,
         }) = receive(&mut socket).await
         else {
