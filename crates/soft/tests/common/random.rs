@@ -273,10 +273,14 @@ fn drive(dice: &mut Dice, parts: &mut NetParts, force: f64) {
     for (e, element) in parts.elements.iter().enumerate() {
         let free = element.law.input == Input::Distance && element.law.plastic.is_none();
         if free && dice.once_in(3) {
-            let drive = match dice.below(3) {
-                0 => Drive::Force(dice.between(-0.1, 0.3) * force),
-                1 => Drive::Length(dice.between(-0.3, 0.3)),
-                _ => Drive::Stiffness(dice.between(-0.9, 0.9)),
+            let drive = if dice.once_in(2) {
+                Drive::Force(dice.between(-0.1, 0.3) * force)
+            } else {
+                let part = dice.between(-0.3, 0.3);
+                match e % 2 {
+                    0 => Drive::Length(part),
+                    _ => Drive::Stiffness(3.0 * part),
+                }
             };
             parts.actives.push(Active {
                 element: e as u32,
