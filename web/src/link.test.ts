@@ -3,12 +3,13 @@ import { WebSocket as NodeSocket, WebSocketServer } from "ws";
 import { addressOf, backoff, Link, type LinkEvents, type Socket } from "./link";
 
 const HANDLE = { yaw: 0, pitch: 0, depth: 0, roll: 0, jaw: 0 };
-const hello = (role = "controller", protocol = 3) =>
+const hello = (role = "controller", protocol = 4) =>
   JSON.stringify({
     type: "hello",
     protocol,
     role,
     bounds: [],
+    flags: [],
     scene: { name: "", tissues: [], scenery: [], bodies: [], instruments: [], stages: [] },
   });
 

@@ -8,12 +8,13 @@ const tissue = {
   positions: [0, 0, 0, 1, 0, 0, 0, 1, 0],
   triangles: [0, 1, 2],
 };
-const hello = (change: object = {}, protocol = 3) =>
+const hello = (change: object = {}, protocol = 4) =>
   JSON.stringify({
     type: "hello",
     protocol,
     role: "viewer",
     bounds: [],
+    flags: [],
     scene: { tissues: [{ ...tissue, ...change }], scenery: [], bodies: [], instruments: [], stages: [] },
   });
 
@@ -27,7 +28,7 @@ describe("parseMessage", () => {
     ["no object", "null", "unknown type"],
     ["an unknown type", '{"type":"?"}', "unknown type"],
     ["another protocol", hello({}, 1), "protocol 1"],
-    ["no scene", '{"type":"hello","protocol":3}', "no list of tissues"],
+    ["no scene", '{"type":"hello","protocol":4}', "no list of tissues"],
     ["an index out of range", hello({ triangles: [0, 1, 3] }), "outside its 3 vertices"],
     ["half a triangle", hello({ triangles: [0, 1] }), "incomplete"],
     ["a missing coordinate", hello({ vertices: 4 }), "4 vertices but 9 coordinates"],
@@ -38,7 +39,7 @@ describe("parseMessage", () => {
       "a mark without a place",
     ],
     ["no parameters", '{"type":"parameters"}', "no list of parameters"],
-    ["no bounds", '{"type":"parameters","parameters":[]}', "no list of parameters and bounds"],
+    ["no bounds", '{"type":"parameters","parameters":[]}', "no list of parameters, bounds and flags"],
     ["a position that is no number", hello({ positions: [null, 0, 0, 1, 0, 0, 0, 1, 0] }), "not a finite"],
   ])("refuses %s", (_, text, complaint) => {
     expect(() => parseMessage(text)).toThrow(complaint);

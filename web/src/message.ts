@@ -26,6 +26,9 @@ export function parseMessage(text: string): ServerMessage {
       if (!Array.isArray(message.bounds)) {
         throw new MessageError("the server sent no list of bounds");
       }
+      if (!Array.isArray(message.flags)) {
+        throw new MessageError("the server sent no list of flags");
+      }
       if (message.task) {
         checkTask(message.task);
       }
@@ -34,8 +37,8 @@ export function parseMessage(text: string): ServerMessage {
       checkTask(message.task);
       return message;
     case "parameters":
-      if (!Array.isArray(message.parameters) || !Array.isArray(message.bounds)) {
-        throw new MessageError("the server sent no list of parameters and bounds");
+      if (![message.parameters, message.bounds, message.flags].every(Array.isArray)) {
+        throw new MessageError("the server sent no list of parameters, bounds and flags");
       }
       return message;
     case "error":

@@ -3,7 +3,7 @@
 // The JSON half of the protocol between the server and the page.
 // Lengths in m, angles in radians unless said otherwise, times in s. Colours are sRGB, 0 to 1.
 
-export const PROTOCOL = 3;
+export const PROTOCOL = 4;
 
 /** Where the hand holds an instrument. */
 export type Handle = {
@@ -250,6 +250,14 @@ export type StepBound = {
   time_constant: number | null;
 };
 
+/** Attribute bits of a tissue that is a nodal net. */
+export type FlagWord = {
+  /** The name of the tissue. */
+  tissue: string;
+  /** Its bits now. */
+  word: number;
+};
+
 /** What a mark is drawn as. */
 export type MarkKind = "ball" | "ring" | "arrow" | "spot";
 
@@ -338,6 +346,8 @@ export type ServerMessage = {
   parameters: Array<Parameter>;
   /** How long substeps may be; in the Lab. */
   bounds: Array<StepBound>;
+  /** Attribute bits of its nets; in the Lab. */
+  flags: Array<FlagWord>;
   /** What is to be done; in an exercise. */
   task: Task | null;
   /** What is seen again; in a replay. */
@@ -364,6 +374,8 @@ export type ServerMessage = {
   parameters: Array<Parameter>;
   /** How long substeps may be now. */
   bounds: Array<StepBound>;
+  /** Attribute bits of all nets now. */
+  flags: Array<FlagWord>;
 } | {
   "type": "picked";
   /** The name of it; null if nothing is there. */
@@ -441,6 +453,12 @@ export type ClientMessage = {
   parameter: number;
   /** Its new value. */
   value: number;
+} | {
+  "type": "flags";
+  /** Which one, counted from 0 among the nets; null for all. */
+  tissue: number | null;
+  /** All its bits. */
+  word: number;
 } | {
   "type": "watch";
   /** Nodes and what they are. */

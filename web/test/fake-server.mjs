@@ -202,7 +202,7 @@ async function answer(request, response, url, store, exercises) {
     case "GET health":
       return json(response, 200, {
         status: "ok",
-        protocol: 3,
+        protocol: 4,
         version: "0.1.0 (stand-in)",
         keeps: true,
         operations: store.operations.size,

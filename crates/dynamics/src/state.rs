@@ -34,6 +34,9 @@ pub struct Nodes {
     pub spin: Vec<DVec3>,
     /// What elements that yield remember: how far each has flown, m. Empty if none does.
     pub flow: Vec<f64>,
+    /// Up to which stretch (below 0: to which pressure) each of them does not yield since they were made to forget that, m, and 0 if it is as
+    /// usual again; empty if nobody made them.
+    pub spared: Vec<f64>,
     /// Forces gathered in this substep, N. Written by `force`, read by `aim` and `advance`.
     #[serde(skip)]
     pub force: Vec<DVec3>,
@@ -125,6 +128,7 @@ impl Nodes {
         self.orientation.clone_from(&other.orientation);
         self.spin.clone_from(&other.spin);
         self.flow.clone_from(&other.flow);
+        self.spared.clone_from(&other.spared);
         self.make_ready();
     }
 }

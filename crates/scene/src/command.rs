@@ -2,6 +2,7 @@
 
 use crate::{
     Change, Event, Scene, SceneError, Simulation,
+    attributes::{self, Flags},
     build::{Model, Tissue, timed_course, timed_pushes},
     event::Happening,
     lead::Course,
@@ -22,6 +23,8 @@ pub struct Command {
     pub at: f64,
     /// Parameters that get another value.
     pub set: Vec<Change>,
+    /// Tissues that get other attribute bits, by name.
+    pub flags: Vec<(String, Flags)>,
     /// Everything goes back to where it began.
     pub reset: bool,
     /// Tissues that forget how far they have yielded.
@@ -119,6 +122,21 @@ pub(crate) fn commands(
                     value: s.to,
                 });
             }
+            let mut flags = Vec::new();
+            for f in &spec.flags {
+                let flag = match (f.word, &f.token, f.on) {
+                    (Some(word), None, None) => Flags::Word(word),
+                    (None, Some(token), Some(on)) => Flags::Token(token.clone(), on),
+                    _ => {
+                        let problem = "bits are a word, or a token that is on or off".to_string();
+                        return Err(wrong("flags", problem, "Give `word`, or `token` and `on`."));
+                    }
+                };
+                // What can't be said now can't be said then.
+                attributes::changes(model, parameters, &f.of, &flag)
+                    .map_err(|problem| wrong("flags", problem, "Correct the bits."))?;
+                flags.push((f.of.clone(), flag));
+            }
             let mut unyield = Vec::new();
             for name in &spec.unyield {
                 let tissue = model.tissues.iter().find(|t| t.name == *name);
@@ -133,17 +151,19 @@ pub(crate) fn commands(
             let course = timed_course(model, source, i, spec)?;
             let (push, draw) = timed_pushes(model, source, i, spec)?;
             let acts = push.is_some() || draw.is_some() || course.is_some();
-            if set.is_empty() && unyield.is_empty() && !spec.reset && !acts {
+            let says = !set.is_empty() || !flags.is_empty();
+            if !says && unyield.is_empty() && !spec.reset && !acts {
                 let problem = "the command does nothing".to_string();
                 return Err(wrong(
                     "at",
                     problem,
-                    "Give `set`, `reset`, `unyield`, `push`, `pull` or `instrument`.",
+                    "Give `set`, `flags`, `reset`, `unyield`, `push`, `pull` or `instrument`.",
                 ));
             }
             commands.push(Command {
                 at: spec.at,
                 set,
+                flags,
                 reset: spec.reset,
                 unyield,
                 push,
@@ -167,7 +187,7 @@ impl Simulation {
     pub(crate) fn step_with_commands(&self, dt: f64) -> f64 {
         let window = self.window(dt);
         let mut due = self.commands.iter().filter(|c| window.contains(&c.at));
-        if due.any(|c| !c.set.is_empty()) {
+        if due.any(|c| !c.set.is_empty() || !c.flags.is_empty()) {
             dt.min(self.model.step)
         } else {
             dt
@@ -191,9 +211,21 @@ impl Simulation {
                     self.reset();
                 }
                 for matter in &command.unyield {
-                    self.state.nodes[matter.index()].flow.fill(0.0);
+                    if let Some(net) = self.model.net(*matter) {
+                        net.forget_flow(&mut self.state.nodes[matter.index()]);
+                    }
                 }
-                self.change(&command.set);
+                let mut changes = command.set.clone();
+                for (of, flags) in &command.flags {
+                    match self.flag_changes(of, flags) {
+                        Ok(more) => changes.extend(more),
+                        Err(reason) => self.happened(Happening::Refused {
+                            parameter: format!("{of}: flags"),
+                            reason,
+                        }),
+                    }
+                }
+                self.change(&changes);
             }
         }
         // Only now: a reset mends membranes, and what is pushed is found on them as they are.

@@ -75,6 +75,9 @@ pub enum Happening {
         parameter: String,
         /// Its value now.
         value: f64,
+        /// What that means, if it is one of a few.
+        #[serde(default)]
+        choice: Option<String>,
     },
     /// A parameter was to be changed and was not.
     Refused {
@@ -117,7 +120,14 @@ impl std::fmt::Display for Happening {
                 pieces,
             } => write!(f, "{instrument} cut {membrane}: it is in {pieces} pieces"),
             Self::Reset => write!(f, "everything is back where it began"),
-            Self::Changed { parameter, value } => write!(f, "{parameter} is now {value}"),
+            Self::Changed {
+                parameter,
+                choice: Some(choice),
+                ..
+            } => write!(f, "{parameter} is now {choice}"),
+            Self::Changed {
+                parameter, value, ..
+            } => write!(f, "{parameter} is now {value}"),
             Self::Refused { parameter, reason } => {
                 write!(f, "{parameter} stays as it was: {reason}")
             }

@@ -186,10 +186,16 @@ impl Folding {
                 None => {
                     let tissue = model.tissues.iter().find(|t| t.matter == m);
                     let all = tissue.into_iter().flat_map(|t| model.touchable(t));
-                    (0..).zip(all).collect()
+                    all.collect()
                 }
             };
-            let slots = own.last().map_or(0, |t| t.0 as usize + 1);
+            // Of a net as many as there are, touchable or not: its numbers stay what they are.
+            let whole = model.tissues.iter().find(|t| t.matter == m);
+            let whole = whole.filter(|_| model.membrane(m).is_none());
+            let slots = match whole {
+                Some(tissue) => tissue.triangles.len(),
+                None => own.last().map_or(0, |t| t.0 as usize + 1),
+            };
             let share = Share {
                 nodes: [node, node + places(start.len())],
                 triangles: [triangle, triangle + places(slots)],
@@ -215,6 +221,22 @@ impl Folding {
             count += 3;
         }
         sum / f64::from(count.max(1))
+    }
+
+    /// Makes a tissue thicker or thinner, m.
+    pub fn thicken(&mut self, matter: MatterId, thickness: f64) {
+        let ours = self.members.iter_mut().filter(|m| m.matter == matter);
+        ours.for_each(|member| member.thickness = thickness);
+        let all = self.members.iter().map(|m| m.thickness);
+        self.thickness = all.fold(0.0, f64::max);
+        // What was looked for before may not reach as far.
+        self.reach = -1.0;
+    }
+
+    /// Other triangles can be touched now.
+    pub fn count_anew(&mut self, model: &Model) {
+        self.number(model);
+        self.forget();
     }
 
     /// How many pairs of triangles are looked at, and how many contacts there are.

@@ -210,6 +210,7 @@ impl Group {
                     matter: t.matter,
                     patch: model.patch(t.matter)?,
                     friction: t.friction,
+                    touchable: t.touchable,
                     held: Vec::new(),
                 })
             })

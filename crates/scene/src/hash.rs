@@ -16,6 +16,7 @@ impl Simulation {
             hash.vectors(&nodes.velocity);
             hash.vectors(&nodes.spin);
             hash.numbers(&nodes.flow);
+            hash.numbers(&nodes.spared);
             for q in &nodes.orientation {
                 hash.numbers(&q.to_array());
             }

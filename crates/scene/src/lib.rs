@@ -4,6 +4,7 @@
 //! matter of it; [`Simulation::step`] is the engine's one step. A [`recording`] holds the scene and
 //! every input, so that a replay gives the same hash, step for step.
 
+pub mod attributes;
 pub mod build;
 mod collisions;
 pub mod command;
@@ -29,6 +30,7 @@ pub mod snapshot;
 pub mod torn;
 pub mod works;
 
+pub use attributes::Flags;
 pub use energy::Energy;
 pub use event::Event;
 pub use file::Look;

@@ -2,16 +2,19 @@
 
 mod film;
 mod joint;
+mod material;
 pub(crate) mod single;
 
 use crate::{
     Event, Simulation,
-    build::{Model, Wish},
+    build::{MOST_THICKNESS, Model, Wish},
     collisions::Collisions,
     event::Happening,
-    file::{InstrumentKind, IntegratorName, LawSpec, MaterialSpec},
+    file::InstrumentKind,
 };
 use film::FILM_NUMBERS;
+pub(crate) use material::CHOICES;
+use material::{NUMBERS, OLD_CHOICES, Tissues, choice, of_law, write};
 use serde::{Deserialize, Serialize};
 use single::Touches;
 use trocar_dynamics::{Matter, MatterId};
@@ -44,15 +47,17 @@ impl Parameter {
     /// Why it can't have a value whatever the others are; none if it can.
     pub(crate) fn objection(&self, value: f64) -> Option<String> {
         let (least, greatest) = (self.least, self.greatest);
-        if !(least..=greatest).contains(&value) {
-            return Some(format!(
-                "{value} does not lie between {least} and {greatest}"
-            ));
+        let within = (least..=greatest).contains(&value);
+        if self.choices.is_empty() {
+            return (!within)
+                .then(|| format!("{value} does not lie between {least} and {greatest}"));
         }
-        let whole = self.choices.is_empty() || value == trocar_math::real::floor(value);
-        (!whole).then(|| {
-            let last = self.choices.len() - 1;
-            format!("it is one of the whole numbers 0 to {last}")
+        let known = within && value == trocar_math::real::floor(value);
+        (!known).then(|| {
+            let named = (0..)
+                .zip(self.choices)
+                .map(|(k, name)| format!("{k} ({name})"));
+            format!("it is one of {}", named.collect::<Vec<_>>().join(", "))
         })
     }
 }
@@ -95,6 +100,8 @@ pub(crate) enum Subject {
     Body(usize, usize),
     /// A number of a single thing: its place among all of them, and what follows from it.
     Single(usize, Touches),
+    /// How thick a tissue is to itself and to others.
+    Thickness(usize),
 }
 
 /// How far a number may be changed.
@@ -131,262 +138,6 @@ impl Range {
         }
     }
 }
-
-/// Which tissues have a number.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Tissues {
-    /// All.
-    All,
-    /// Those with central nodes: organs and pipes.
-    Carried,
-    /// Pipes.
-    Pipes,
-}
-
-/// A number of a material.
-struct Number {
-    name: &'static str,
-    unit: fn(&MaterialSpec) -> &'static str,
-    about: &'static str,
-    range: Range,
-    tissues: Tissues,
-    place: fn(&mut MaterialSpec) -> &mut f64,
-}
-
-fn spring_unit(material: &MaterialSpec) -> &'static str {
-    of_law(material.law)
-}
-
-fn memory_unit(material: &MaterialSpec) -> &'static str {
-    of_law(material.memory_law)
-}
-
-fn of_law(law: LawSpec) -> &'static str {
-    match law {
-        LawSpec::Linear => "N/m",
-        LawSpec::Quadratic => "N/m²",
-    }
-}
-
-/// Every number of a material.
-const NUMBERS: [Number; 20] = [
-    Number {
-        name: "mass",
-        unit: |_| "kg",
-        about: "Mass of a surface node.",
-        range: Range::Tenfold,
-        tissues: Tissues::All,
-        place: |m| &mut m.mass,
-    },
-    Number {
-        name: "damping",
-        unit: |_| "N·s/m",
-        about: "Damping of a surface node.",
-        range: Range::UpTo(1.0),
-        tissues: Tissues::All,
-        place: |m| &mut m.damping,
-    },
-    Number {
-        name: "stiffness",
-        unit: spring_unit,
-        about: "Springs between surface nodes.",
-        range: Range::UpTo(100.0),
-        tissues: Tissues::All,
-        place: |m| &mut m.stiffness,
-    },
-    Number {
-        name: "gain when shorter",
-        unit: |_| "",
-        about: "Gain of those springs when shorter than at rest; 0 bears tension only.",
-        range: Range::Within(4.0),
-        tissues: Tissues::All,
-        place: |m| &mut m.gain[0],
-    },
-    Number {
-        name: "gain when longer",
-        unit: |_| "",
-        about: "Gain of those springs when longer than at rest.",
-        range: Range::Within(4.0),
-        tissues: Tissues::All,
-        place: |m| &mut m.gain[1],
-    },
-    Number {
-        name: "memory",
-        unit: memory_unit,
-        about: "What draws a surface node back to its place.",
-        range: Range::UpTo(100.0),
-        tissues: Tissues::All,
-        place: |m| &mut m.memory,
-    },
-    Number {
-        name: "centre mass",
-        unit: |_| "kg",
-        about: "Mass of a central node.",
-        range: Range::Tenfold,
-        tissues: Tissues::Carried,
-        place: |m| &mut m.centre_mass,
-    },
-    Number {
-        name: "centre damping",
-        unit: |_| "N·s/m",
-        about: "Damping of a central node.",
-        range: Range::UpTo(5.0),
-        tissues: Tissues::Carried,
-        place: |m| &mut m.centre_damping,
-    },
-    Number {
-        name: "turn damping",
-        unit: |_| "N·m·s/rad",
-        about: "Rotational damping of a central node.",
-        range: Range::UpTo(5e-3),
-        tissues: Tissues::Carried,
-        place: |m| &mut m.turn_damping,
-    },
-    Number {
-        name: "torsion",
-        unit: |_| "N·m/rad",
-        about: "What turns a central node back to how it was built.",
-        range: Range::UpTo(0.1),
-        tissues: Tissues::Carried,
-        place: |m| &mut m.torsion,
-    },
-    Number {
-        name: "twist",
-        unit: |_| "N·m/rad",
-        about: "What turns the rings of a pipe across its axis.",
-        range: Range::UpTo(0.1),
-        tissues: Tissues::Pipes,
-        place: |m| &mut m.twist,
-    },
-    Number {
-        name: "centre stiffness",
-        unit: |_| "N/m",
-        about: "Springs between the central nodes.",
-        range: Range::UpTo(100.0),
-        tissues: Tissues::Pipes,
-        place: |m| &mut m.centre_stiffness,
-    },
-    Number {
-        name: "bending",
-        unit: |_| "N/rad",
-        about: "What straightens it at its central nodes.",
-        range: Range::UpTo(0.1),
-        tissues: Tissues::Pipes,
-        place: |m| &mut m.bending,
-    },
-    Number {
-        name: "brace",
-        unit: |_| "N·s/m",
-        about: "Dampers from ring to ring.",
-        range: Range::UpTo(0.1),
-        tissues: Tissues::Pipes,
-        place: |m| &mut m.brace,
-    },
-    Number {
-        name: "bears",
-        unit: |_| "N",
-        about: "Force at which a grasped point tears out.",
-        range: Range::Tenfold,
-        tissues: Tissues::All,
-        place: |m| &mut m.bears,
-    },
-    Number {
-        name: "dead when shorter",
-        unit: |_| "m",
-        about: "Dead zone of the springs between surface nodes when shorter than at rest.",
-        range: Range::UpTo(0.005),
-        tissues: Tissues::All,
-        place: |m| &mut m.dead[0],
-    },
-    Number {
-        name: "dead when longer",
-        unit: |_| "m",
-        about: "Dead zone of those springs when longer than at rest.",
-        range: Range::UpTo(0.005),
-        tissues: Tissues::All,
-        place: |m| &mut m.dead[1],
-    },
-    Number {
-        name: "shorten",
-        unit: |_| "",
-        about: "By what part those springs are shorter at rest than built: pre-tension.",
-        range: Range::Within(0.5),
-        tissues: Tissues::All,
-        place: |m| &mut m.shorten,
-    },
-    Number {
-        name: "quasi factor",
-        unit: |_| "",
-        about: "Factor of the velocity, if it moves quasi-dynamically.",
-        range: Range::Share,
-        tissues: Tissues::All,
-        place: |m| &mut m.quasi_factor,
-    },
-    Number {
-        name: "velocity weight",
-        unit: |_| "",
-        about: "Weight of the new velocity, if it moves by the weighted scheme.",
-        range: Range::Share,
-        tissues: Tissues::All,
-        place: |m| &mut m.velocity_weight,
-    },
-];
-
-/// One of a few things that a material can be or do.
-struct Choice {
-    name: &'static str,
-    about: &'static str,
-    choices: &'static [&'static str],
-    read: fn(&MaterialSpec) -> usize,
-    write: fn(&mut MaterialSpec, usize),
-}
-
-const LAWS: &[&str] = &["linear", "quadratic"];
-
-/// All of them; a [`Subject::Material`] counts them after [`NUMBERS`].
-const CHOICES: [Choice; 4] = [
-    Choice {
-        name: "gravity",
-        about: "Gravity acts on it.",
-        choices: &["no", "yes"],
-        read: |m| usize::from(m.gravity),
-        write: |m, k| m.gravity = k == 1,
-    },
-    Choice {
-        name: "integrator",
-        about: "By which scheme it moves.",
-        choices: &[
-            "MESD",
-            "quasi-dynamic",
-            "modified Runge-Kutta",
-            "modified Heun",
-            "Euler-Cauchy",
-            "Runge-Kutta",
-            "Heun",
-            "weighted",
-            "midpoint",
-        ],
-        read: |m| {
-            let all = IntegratorName::ALL.iter();
-            all.take_while(|i| **i != m.integrator).count()
-        },
-        write: |m, k| m.integrator = IntegratorName::ALL.get(k).copied().unwrap_or_default(),
-    },
-    Choice {
-        name: "memory law",
-        about: "How the shape memory grows; its constant counts in N/m or N/m².",
-        choices: LAWS,
-        read: |m| usize::from(m.memory_law == LawSpec::Quadratic),
-        write: |m, k| m.memory_law = [LawSpec::Linear, LawSpec::Quadratic][k.min(1)],
-    },
-    Choice {
-        name: "mobile",
-        about: "Its central nodes feel the nodes they carry.",
-        choices: &["no", "yes"],
-        read: |m| usize::from(m.mobile),
-        write: |m, k| m.mobile = k == 1,
-    },
-];
 
 /// All parameters of a model, and what each is a number of.
 pub(crate) fn list(model: &Model) -> (Vec<Parameter>, Vec<Subject>) {
@@ -450,7 +201,7 @@ pub(crate) fn list(model: &Model) -> (Vec<Parameter>, Vec<Subject>) {
                 subject,
             );
         }
-        for (k, choice) in CHOICES.iter().enumerate() {
+        for (k, choice) in CHOICES.iter().enumerate().take(OLD_CHOICES) {
             if choice.name == "mobile" && kind == Tissues::All {
                 continue;
             }
@@ -535,16 +286,12 @@ pub(crate) fn list(model: &Model) -> (Vec<Parameter>, Vec<Subject>) {
         f64::from(u8::from(model.adaptive)),
         Subject::Adaptive,
     );
-    let mut k = 0;
+    let (mut newer, mut k) = (Vec::new(), 0);
     single::visit(&mut model.plan().clone(), &mut |single| {
         let start = single.place.read();
         let [least, greatest] = single.range.bounds(start);
-        parameters.push(Parameter {
-            choices: if matches!(single.place, single::Place::Law(_)) {
-                LAWS
-            } else {
-                &[]
-            },
+        let parameter = Parameter {
+            choices: single.place.choices(),
             group: single.group,
             name: single.name,
             unit: single.unit,
@@ -553,9 +300,15 @@ pub(crate) fn list(model: &Model) -> (Vec<Parameter>, Vec<Subject>) {
             greatest,
             value: start,
             start,
-        });
-        subjects.push(Subject::Single(k, single.touches));
+        };
+        let subject = Subject::Single(k, single.touches);
         k += 1;
+        if single.newer {
+            newer.push((parameter, subject));
+            return;
+        }
+        parameters.push(parameter);
+        subjects.push(subject);
     });
     // Last: snapshots name parameters by their numbers, and those of older ones stay what they were.
     let joints = joint::joints(model).into_iter().chain(joint::bodies(model));
@@ -573,21 +326,61 @@ pub(crate) fn list(model: &Model) -> (Vec<Parameter>, Vec<Subject>) {
         });
         subjects.push(listed.subject);
     }
+    newer.extend(thicknesses(model));
+    newer.extend(newer_choices(model));
+    for (parameter, subject) in newer {
+        parameters.push(parameter);
+        subjects.push(subject);
+    }
     (parameters, subjects)
 }
 
-/// Writes number `k` of a material.
-fn write(material: &mut MaterialSpec, k: usize, value: f64) {
-    match (NUMBERS.get(k), choice(k)) {
-        (Some(number), _) => *(number.place)(material) = value,
-        (None, Some(choice)) => (choice.write)(material, value as usize),
-        (None, None) => {}
-    }
+/// How thick tissues are to themselves and to each other.
+fn thicknesses(model: &Model) -> impl Iterator<Item = (Parameter, Subject)> {
+    let tissues = model.tissues.iter().enumerate();
+    tissues.filter_map(|(t, tissue)| {
+        let start = tissue.contact_thickness?;
+        let [least, greatest] = Range::Tenfold.bounds(start);
+        let parameter = Parameter {
+            group: tissue.name.clone(),
+            name: "contact thickness".into(),
+            unit: "m",
+            about: "How far parts of it stay from each other and from other tissues.",
+            least,
+            greatest: greatest.min(MOST_THICKNESS),
+            value: start,
+            start,
+            choices: &[],
+        };
+        Some((parameter, Subject::Thickness(t)))
+    })
 }
 
-/// The choice that number `k` of a material is, if it is one.
-fn choice(k: usize) -> Option<&'static Choice> {
-    CHOICES.get(k.checked_sub(NUMBERS.len())?)
+/// What tissues can be or do, as far as it is not listed with their numbers.
+fn newer_choices(model: &Model) -> impl Iterator<Item = (Parameter, Subject)> {
+    let tissues = model.tissues.iter().enumerate();
+    tissues.flat_map(move |(t, tissue)| {
+        let choices = CHOICES.iter().enumerate().skip(OLD_CHOICES);
+        choices.filter_map(move |(k, choice)| {
+            let material = model.material(t)?;
+            if choice.name == "bends" && !model.is_pipe(t) {
+                return None;
+            }
+            let start = (choice.read)(material) as f64;
+            let parameter = Parameter {
+                group: tissue.name.clone(),
+                name: choice.name.into(),
+                unit: "",
+                about: choice.about,
+                least: 0.0,
+                greatest: (choice.choices.len() - 1) as f64,
+                value: start,
+                start,
+                choices: choice.choices,
+            };
+            Some((parameter, Subject::Material(t, NUMBERS.len() + k)))
+        })
+    })
 }
 
 impl Simulation {
@@ -644,12 +437,20 @@ impl Simulation {
         parameter.objection(value)
     }
 
-    /// Why a ground can't come up to a height, m: it lifts what is below it within one substep, and would throw it.
-    fn buries(&self, p: usize, height: f64) -> Option<String> {
-        let Some(Subject::Single(_, Touches::Ground(t))) = self.subjects.get(p) else {
-            return None;
+    /// Why a ground can't come up to a height, m, or come to be: it lifts what is below it within one substep, and would throw it.
+    fn buries(&self, p: usize, value: f64) -> Option<String> {
+        let (t, height) = match *self.subjects.get(p)? {
+            Subject::Single(_, Touches::Ground(t)) => {
+                // A ground that does not act hurts nobody.
+                self.model.material(t)?.floor()?;
+                (t, value)
+            }
+            Subject::Material(t, k) if choice(k)?.name == "on ground" && value == 1.0 => {
+                (t, self.model.material(t)?.ground.unwrap_or(0.0))
+            }
+            _ => return None,
         };
-        let matter = self.model.tissues[*t].matter;
+        let matter = self.model.tissues[t].matter;
         let masses = self.model.net(matter)?.masses();
         let places = &self.state.nodes[matter.index()].position;
         let heights = places.iter().map(|p| p.y).enumerate();
@@ -707,6 +508,10 @@ impl Simulation {
             }
             self.renew_skins();
             self.longest = self.model.longest_step();
+            let touches = |single: &(_, _, Touches)| matches!(single.2, Touches::Skin(_));
+            if wish.singles.iter().any(touches) {
+                self.renew_surfaces();
+            }
             // The nets are new and know nothing of grips.
             self.mark_held();
         }
@@ -738,6 +543,12 @@ impl Simulation {
                 Subject::Strength(j) => self.set_strength(j, *value),
                 Subject::Held(j) => self.set_held(j, *value != 0.0),
                 Subject::Body(c, k) => self.set_body(c, k, *value),
+                Subject::Thickness(t) => {
+                    let tissue = &mut self.model.tissues[t];
+                    tissue.contact_thickness = Some(*value);
+                    let foldings = self.groups.iter_mut().filter_map(|g| g.folding.as_mut());
+                    foldings.for_each(|folding| folding.thicken(tissue.matter, *value));
+                }
                 Subject::Material(..) | Subject::Single(..) | Subject::Film(..) => {}
             }
             self.parameters[*p].value = *value;
@@ -754,12 +565,33 @@ impl Simulation {
         nets.map(|(m, net)| (m, net.yielding())).collect()
     }
 
-    /// Skins of tissues rub as their materials say now.
+    /// Skins of tissues rub, and can be touched, as their materials say now.
     fn renew_skins(&mut self) {
         for tissue in &self.model.tissues {
             let skins = self.groups.iter_mut().flat_map(|g| &mut g.skins);
             let ours = skins.filter(|skin| skin.matter == tissue.matter);
-            ours.for_each(|skin| skin.friction = tissue.friction);
+            ours.for_each(|skin| {
+                skin.friction = tissue.friction;
+                skin.touchable = tissue.touchable;
+            });
+        }
+    }
+
+    /// Other triangles can be touched now.
+    fn renew_surfaces(&mut self) {
+        for group in &mut self.groups {
+            for skin in &mut group.skins {
+                if self.model.net(skin.matter).is_some()
+                    && let Ok(patch) = self.model.patch(skin.matter)
+                {
+                    let sides = skin.patch.sides().to_vec();
+                    skin.patch = patch;
+                    skin.patch.set_sides(&sides);
+                }
+            }
+            if let Some(folding) = &mut group.folding {
+                folding.count_anew(&self.model);
+            }
         }
     }
 
@@ -790,9 +622,12 @@ impl Simulation {
     }
 
     fn tell(&mut self, p: usize) {
+        let parameter = &self.parameters[p];
+        let choice = parameter.choices.get(parameter.value as usize);
         let what = Happening::Changed {
             parameter: self.title(p),
-            value: self.parameters[p].value,
+            value: parameter.value,
+            choice: choice.map(|choice| (*choice).into()),
         };
         self.happened(what);
     }
@@ -805,7 +640,7 @@ impl Simulation {
         self.happened(what);
     }
 
-    fn happened(&mut self, what: Happening) {
+    pub(crate) fn happened(&mut self, what: Happening) {
         self.report.events.push(Event {
             time: self.state.time,
             what,

@@ -38,7 +38,7 @@ impl Simulation {
         for tissue in &self.model.tissues {
             let positions = &self.state.nodes[tissue.matter.index()].position;
             // What instruments pass through, a finger does, too.
-            for t in self.model.touchable(tissue) {
+            for (_, t) in self.model.touchable(tissue) {
                 let corners = t.map(|n| positions[n as usize]);
                 if let Some((distance, weights)) = ray::triangle(origin, direction, corners) {
                     let anchor = Anchor {

@@ -435,7 +435,7 @@ impl Simulation {
         let fine = tool.kind == InstrumentKind::Forceps;
         for skin in self.groups.iter().flat_map(|g| &g.skins) {
             // Forceps hold membranes in another way.
-            if fine && self.model.membrane(skin.matter).is_some() {
+            if !skin.touchable || fine && self.model.membrane(skin.matter).is_some() {
                 continue;
             }
             let positions = &self.state.nodes[skin.matter.index()].position;

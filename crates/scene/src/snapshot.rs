@@ -19,7 +19,7 @@ use trocar_math::Pose;
 use trocar_soft::membrane::{Membrane, MembraneRecord};
 use trocar_tools::{EndoscopeHandle, Grip, Handle, grasper::PARTS, grip::Hold, membrane::Stroke};
 
-const MAGIC: &[u8; 8] = b"TROCSNPD";
+const MAGIC: &[u8; 8] = b"TROCSNPE";
 
 /// No grip bears more than this, N.
 const MAX_FORCE: f64 = 1e6;
@@ -360,7 +360,7 @@ impl Simulation {
                     && g.skins.iter().zip(&part.sides).all(|(skin, sides)| {
                         let triangles = match film(skin.matter) {
                             Some(membrane) => membrane.sheet().triangle_slots(),
-                            None => skin.patch.triangle_slots(),
+                            None => self.triangles_of(skin.matter),
                         };
                         let last = (g.probes.len(), triangles);
                         are_sides(sides, last)
@@ -392,6 +392,12 @@ impl Simulation {
         } else {
             Err(SnapshotError::Damaged("it does not fit the scene"))
         }
+    }
+
+    /// How many triangles a tissue has.
+    fn triangles_of(&self, matter: MatterId) -> usize {
+        let tissue = self.model.tissues.iter().find(|t| t.matter == matter);
+        tissue.map_or(0, |t| t.triangles.len())
     }
 
     /// True if a hold is on the surface of a tissue, and its numbers are sound.
@@ -443,7 +449,12 @@ fn is_sound(nodes: &Nodes) -> bool {
     finite(&nodes.position)
         && finite(&nodes.velocity)
         && finite(&nodes.spin)
-        && nodes.flow.iter().all(|f| f.is_finite())
+        && nodes
+            .flow
+            .iter()
+            .chain(&nodes.spared)
+            .all(|f| f.is_finite())
+        && (nodes.spared.is_empty() || nodes.spared.len() == nodes.flow.len())
         && nodes
             .orientation
             .iter()

@@ -153,7 +153,7 @@ fn what_can_not_be_done_is_refused() {
             "a tissue or an instrument",
         ),
         ("to = 80", "to = 8000", "does not lie between"),
-        ("to = 3", "to = 2.5", "whole numbers"),
+        ("to = 3", "to = 2.5", "one of 0 (MESD), 1 (quasi-dynamic)"),
         ("until = 0.6", "until = 0.4", "ends after it began"),
         ("until = 0.6\n", "", "until when"),
         ("at = 0.3", "at = -1", "no time"),

@@ -22,10 +22,11 @@ radii = [[0.01, 0.01]]
 rings = 4
 around = 6
 fixed = [{ ring = 0 }]
-material = { mass = 0.001, damping = 0.1, stiffness = 20, yields = { strain = 0.5 }, memory = 5, centre_mass = 0.01, centre_damping = 0.5, centre_stiffness = 10, torsion = 0.001, bending = 0.001, brace = 0.001, friction = [0.5, 0.4], ground = 0.0 }
+material = { mass = 0.001, damping = 0.1, stiffness = 20, yields = { strain = 0.5 }, memory = 5, centre_mass = 0.01, centre_damping = 0.5, centre_stiffness = 10, torsion = 0.001, bending = 0.001, brace = 0.001, friction = [0.5, 0.4], ground = 0.0, contact_thickness = 0.002 }
 [pipe.edit]
 nodes = [
-  { node = 3, mass = 0.002, damping = 0.1, memory = 4, memory_law = "linear", axes = [1, 1, 1] },
+  { node = 3, mass = 0.002, damping = 0.1, memory = 4, memory_law = "linear", axes = [1, 1, 1], touchable = true, mark = 3, cut_mark = false },
+  { node = 4, bits = 0x800 },
   { node = { centre = 2 }, turn_damping = 0.001, inertia = [1e-6, 1e-6, 1e-6] },
 ]
 [[pipe]]
@@ -104,10 +105,7 @@ fn of_a_material() {
         ],
         &[
             ("net", "another net has other elements"),
-            (
-                "contact_thickness",
-                "who touches itself is one surface with others, made once",
-            ),
+            ("flags", "each of its bits is a parameter"),
             ("source", "a text"),
         ],
     );
@@ -124,16 +122,15 @@ fn of_a_single_node() {
             ("node", "says which"),
             ("position", "where it was built"),
             ("base", "a place, as that"),
-            ("touchable", "the trees of triangles are made once"),
-            ("mark", "a name for rules"),
-            ("cut_mark", "a name for rules"),
-            ("bits", "the same as these"),
+            ("bits", "the same as the marks; see below"),
             // Of central nodes: see below.
             ("turn_damping", "not of a point"),
             ("inertia", "not of a point"),
         ],
     );
     let simulation = built(SCENE);
+    let of_bits = |p: &trocar_scene::Parameter| p.name == "node 4 bits";
+    assert!(simulation.parameters().iter().any(of_bits));
     for name in ["turn damping", "moment about x"] {
         let found = |p: &trocar_scene::Parameter| p.name.contains(name) && p.name.contains("centr");
         assert!(

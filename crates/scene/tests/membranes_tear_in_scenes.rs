@@ -604,3 +604,109 @@ fn false_colours_are_the_numbers_of_the_nodes() {
         "{tips} {edges} {fronts} {loose}"
     );
 }
+
+/// A strip of tissue hung on the lower rim of the sheet, beside its slit, by its upper row (K54 towards another kind of matter).
+fn strip(couple: &str) -> String {
+    format!(
+        "[[sheet]]\nname = \"strip\"\norigin = [-0.003, -0.0048, 0.0]\nu = [0.0, 0.0, 0.001]\nv = [0.0, -0.002, 0.0]\nrows = 3\ncolumns = 2\n\
+         material = {{ mass = 0.001, damping = 0.05, stiffness = 50, memory = 0.1 }}\n{couple}"
+    )
+}
+
+#[test]
+fn nodes_of_a_net_hang_on_a_membrane_and_follow_it_when_it_tears() {
+    let couple = "[[couple]]\nmaster = { tissue = \"sheet\", at = [[-0.003, -0.0043, 0.0], [-0.0025, -0.0043, 0.0]] }\n\
+        slave = { tissue = \"strip\", nodes = [0, 1] }\n";
+    let mut simulation = built(&sheet("", &format!("{}{TROUSERS}", strip(couple))));
+    let tie = simulation.model().ties[0];
+    assert!(matches!(tie.a.at, Local::Triangle(..)) && matches!(tie.b.at, Local::Node(_)));
+    let apart = |s: &Simulation| {
+        let mut insight = Insight::default();
+        let views = Views {
+            anchors: true,
+            ..Views::default()
+        };
+        s.insight(views, &mut insight);
+        let apart = insight.anchors.iter().take(2).map(|(a, b)| a.distance(*b));
+        apart.fold(0.0, f64::max)
+    };
+    let torn = |s: &Simulation| {
+        let film = s.model().films[0].matter;
+        s.model().membrane(film).unwrap().sheet().version()
+    };
+    // The nodes that follow were moved onto the membrane.
+    assert!(apart(&simulation) < 1e-9);
+    let before = torn(&simulation);
+    run(&mut simulation, 150);
+    let snapshot = simulation.snapshot();
+    run(&mut simulation, 150);
+    assert!(torn(&simulation) > before + 20, "it tore");
+    assert!(apart(&simulation) < 1e-5, "{}", apart(&simulation));
+    let moved = simulation.state().nodes.iter().flat_map(|n| &n.position);
+    assert!(moved.clone().all(|p| p.is_finite() && p.length() < 0.05));
+    let mut again = built(&sheet("", &format!("{}{TROUSERS}", strip(couple))));
+    again.restore(&snapshot).unwrap();
+    run(&mut again, 150);
+    assert_eq!(again.hash(), simulation.hash());
+}
+
+#[test]
+fn a_membrane_follows_nets_bodies_and_places_where_it_lies_there() {
+    // Nothing else acts: what is coupled moves as one and keeps its momentum.
+    let film = "[[membrane]]\nname = \"film\"\nsheet = { u = [0.01, 0.0, 0.0], v = [0.0, 0.0, 0.01], rows = 3, columns = 3 }\n\
+        film = { stiffness = 30, density = 1 }\ndamping = 0.0\n";
+    let world = "trocar = 1\n[world]\ngravity = [0.0, 0.0, 0.0]\nstep = 0.002\n";
+    let net = "[[net]]\nname = \"net\"\npoints = [[0.0, 0.0, 0.0], [0.01, 0.0, 0.0], [0.005, 0.01, 0.0]]\nfacets = [[0, 1, 2]]\n\
+        material = { mass = 0.0001, damping = 0.0, stiffness = 10 }\n\
+        [[command]]\nat = 0\nuntil = 0.019\npush = [0.0, 0.0, 0.001]\non = { tissue = \"net\", node = 2 }\n";
+    let couple = "[[couple]]\nmaster = { tissue = \"net\", nodes = [0, 1] }\nslave = { tissue = \"film\" }\n";
+    let mut simulation = built(&format!("{world}{film}{net}{couple}"));
+    run(&mut simulation, 200);
+    let momentum: DVec3 = (simulation
+        .model()
+        .matters
+        .iter()
+        .zip(&simulation.state().nodes))
+    .skip(1)
+    .map(|(matter, nodes)| {
+        let masses = matter.masses();
+        let parts = (0..nodes.len()).map(|i| masses.node_velocity(nodes, i) * masses.mass()[i]);
+        parts.sum::<DVec3>()
+    })
+    .sum();
+    assert!(
+        (momentum - DVec3::Z * 2e-5).length() < 1e-8,
+        "{momentum}: a thousandth of a newton for 20 ms"
+    );
+    let body = "[[body]]\nname = \"block\"\nmass = 0.01\nhalf_extents = [0.001, 0.001, 0.001]\nposition = [0.0, 0.02, 0.0]\n";
+    let held = "[[couple]]\nmaster = { body = \"block\" }\nslave = { tissue = \"film\", nodes = [0, 2] }\n";
+    assert_eq!(
+        built(&format!("{world}{film}{body}{held}"))
+            .model()
+            .ties
+            .len(),
+        2
+    );
+    let pinned = "[[couple]]\nmaster = { world = [[0.0, 0.0, 0.0]] }\nslave = { tissue = \"film\", at = [[0.0, 0.0, 0.0]] }\n";
+    let mut simulation = built(&format!("{world}{film}{pinned}"));
+    run(&mut simulation, 10);
+    for (couple, why) in [
+        (couple.replace("[0, 1]", "[1, 2]"), "m from each other"),
+        (couple.replace("film\" }", "film\", ring = 0 }"), "neither rings"),
+        (format!("{couple}force_factor = 0.5\n"), "all of the force"),
+        (format!("{couple}{couple}"), "or two others"),
+        (
+            "[[couple]]\nmaster = { tissue = \"film\" }\nslave = { tissue = \"net\", nodes = [0], at = [[0.0, 0.0, 0.0]] }\n".into(),
+            "on membranes only",
+        ),
+        (
+            "[[couple]]\nmaster = { tissue = \"film\", nodes = [99] }\nslave = { tissue = \"net\", nodes = [0] }\n".into(),
+            "no node 99",
+        ),
+    ] {
+        let text = format!("{world}{film}{net}{couple}");
+        let scene = Scene::from_text("test.toml", &text).unwrap();
+        let error = Simulation::new(&scene, 1).err().unwrap().to_string();
+        assert!(error.contains(why) && error.contains("test.toml:"), "{why}: {error}");
+    }
+}

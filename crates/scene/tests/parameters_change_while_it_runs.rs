@@ -101,7 +101,7 @@ fn every_number_of_the_scene_is_listed_with_its_range() {
     // Gravity along three axes, slow motion, and whether substeps follow the state.
     assert_eq!(of("world"), 5);
     // A sheet has no central nodes, an organ one, a pipe many.
-    assert_eq!((of("sheet"), of("organ"), of("pipe")), (18, 23, 27));
+    assert_eq!((of("sheet"), of("organ"), of("pipe")), (20, 25, 30));
     assert_eq!(of("couple 0"), 1);
     assert_eq!(of("grasper"), 2);
     assert_eq!(value(&simulation, "sheet", "stiffness"), 40.0);
@@ -117,9 +117,22 @@ fn a_change_acts_and_is_told() {
     let told = Happening::Changed {
         parameter: "sheet: stiffness".into(),
         value: 4.0,
+        choice: None,
     };
+    assert_eq!(told.to_string(), "sheet: stiffness is now 4");
     assert_eq!(events, [told]);
     assert_eq!(value(&soft, "sheet", "stiffness"), 4.0);
+    // Of a choice it is said what it means.
+    let heun = change(&soft, "sheet", "integrator", 3.0);
+    let events = step(&mut soft, &[heun]);
+    assert_eq!(
+        events[0].to_string(),
+        "sheet: integrator is now modified Heun"
+    );
+    let back = change(&soft, "sheet", "integrator", 0.0);
+    step(&mut soft, &[back]);
+    step(&mut stiff, &[]);
+    step(&mut stiff, &[]);
     // The same wish again is no change.
     assert_eq!(step(&mut soft, &[softer]), []);
     step(&mut stiff, &[]);
@@ -207,7 +220,7 @@ fn what_a_scene_could_not_be_built_of_is_refused_and_changes_nothing() {
         ),
         (
             change(&simulation, "sheet", "gravity", 0.5),
-            "numbers 0 to 1",
+            "one of 0 (no), 1 (yes)",
         ),
         (
             Change {

@@ -15,6 +15,9 @@ step = 0.002
 [[signal]]
 name = "beat"
 sine = { rate = 2.0, amplitude = 0.5 }
+[[signal]]
+name = "ramp"
+table = [[0.0, 0.0], [0.15, 1.0], [0.3, 0.4]]
 [[sheet]]
 name = "sheet"
 origin = [0, 0.05, 0]
@@ -29,6 +32,7 @@ nodes = [{ node = 12, mass = 0.002, axes = [1, 1, 1] }, { node = 13, damping = 0
 elements = [
   { a = 0, b = 24, answer = { stiffness = 5 }, shorten = 0.1 },
   { a = 6, b = 18, answer = { stiffness = 3, pieces = [[-0.1, -0.1], [0, 0], [0.1, 0.2]] }, drive = { signal = "beat", force = 0.1 } },
+  { a = 2, b = 22, answer = { stiffness = 4 }, shorten = 0.25, drive = { signal = "ramp", stiffness = 0.7 } },
 ]
 [[sheet]]
 name = "other"
@@ -78,7 +82,7 @@ fn run(simulation: &mut Simulation, steps: usize) {
 }
 
 /// What is changed, by what in the file, and to what there.
-const CHANGES: [(&str, &str, f64, &str, &str); 17] = [
+const CHANGES: [(&str, &str, f64, &str, &str); 21] = [
     (
         "sheet",
         "law",
@@ -180,6 +184,22 @@ const CHANGES: [(&str, &str, f64, &str, &str); 17] = [
         "amplitude = 0.5",
         "amplitude = 1.0",
     ),
+    (
+        "sheet",
+        "element 2 drive stiffness",
+        2.0,
+        "stiffness = 0.7",
+        "stiffness = 2.0",
+    ),
+    ("signal ramp", "time 1", 0.1, "[0.15, 1.0]", "[0.1, 1.0]"),
+    ("signal ramp", "value 1", 0.5, "[0.15, 1.0]", "[0.15, 0.5]"),
+    (
+        "sheet",
+        "on ground",
+        0.0,
+        "ground = 0.03",
+        "ground = 0.03, on_ground = false",
+    ),
 ];
 
 #[test]
@@ -269,6 +289,10 @@ fn commands_reach_single_things_and_bad_wishes_are_refused() {
     };
     let why = refused(&mut simulation, "sheet", "ground", 0.06);
     assert!(why.contains("lowest free node"), "{why}");
+    let why = refused(&mut simulation, "signal ramp", "time 1", 0.4);
+    assert!(why.contains("must ascend"), "{why}");
+    let why = refused(&mut simulation, "sheet", "element 2 drive stiffness", -1.5);
+    assert!(why.contains("negative"), "{why}");
     let why = refused(&mut simulation, "couple 0", "force factor", 1.5);
     assert!(why.contains("does not lie between"), "{why}");
     // What copies another node can't be locked while it runs, wholly or in part.
@@ -412,4 +436,263 @@ until = 0.5
     // Back at the start all of them may yield again.
     simulation.reset();
     assert_eq!(flow(&simulation), vec![0.0; whole - 30]);
+}
+
+/// A ball that lies on a sheet, held at its edges; a tissue of its own beside it.
+const BORNE: &str = r#"trocar = 1
+[world]
+step = 0.002
+[[sheet]]
+name = "sheet"
+origin = [-0.1, 0, -0.1]
+u = [0.2, 0, 0]
+v = [0, 0, 0.2]
+rows = 9
+columns = 9
+fixed = [{ ring = 0 }, { ring = 8 }]
+material = { mass = 0.001, damping = 0.2, stiffness = 200MORE }
+edit = { nodes = [NODES] }
+[[pipe]]
+name = "pipe"
+path = [[0.3, 0.4, 0], [0.4, 0.4, 0]]
+radii = [[0.01, 0.01]]
+rings = 5
+around = 6
+fixed = [{ ring = 0 }]
+material = { mass = 0.0005, damping = 0.05, stiffness = 40, memory = 5, centre_stiffness = 20, bending = 0.01 }
+[[body]]
+name = "ball"
+mass = 0.01
+form = { ball = 0.015 }
+position = [0, 0.02, 0]
+[[membrane]]
+name = "film"
+sheet = { u = [0.01, 0, 0], v = [0, 0, 0.01], rows = 4, columns = 4 }
+position = [0.5, 0, 0]
+film = { stiffness = 30, density = 1 }
+damping = 20
+"#;
+
+fn borne(more: &str, nodes: &str, tables: &str) -> Simulation {
+    let text = BORNE.replace("MORE", more).replace("NODES", nodes);
+    built(&format!("{text}{tables}"))
+}
+
+fn ball(simulation: &Simulation) -> f64 {
+    let bodies = simulation.model().bodies.unwrap();
+    simulation.state().nodes[bodies.index()].position[0].y
+}
+
+fn told_by(simulation: &mut Simulation, steps: usize) -> Vec<String> {
+    let input = simulation.idle_input();
+    let mut told = Vec::new();
+    for _ in 0..steps {
+        let report = simulation.step(&input);
+        told.extend(report.events.iter().map(|e| e.what.to_string()));
+    }
+    told
+}
+
+/// App. A.1 and `eladyn_geo_def`: bits by a word or a token, of one tissue or all, are the parameters they stand for.
+#[test]
+fn attribute_bits_are_set_by_word_and_token_while_it_runs() {
+    use trocar_scene::{Flags, attributes::ALL};
+    let mut simulation = borne(
+        "",
+        "",
+        "[[command]]\nat = 0.2\nflags = [{ of = \"sheet\", token = \"INTER\", on = true }]\n\
+         [[command]]\nat = 0.4\nflags = [{ of = \"ALL\", word = 0x200090 }]\n",
+    );
+    let words = |s: &Simulation| -> Vec<(String, u32)> {
+        s.flag_words().map(|(n, w)| (n.to_owned(), w)).collect()
+    };
+    // MESD, gravity, centres that move; steps have a set length. A sheet has no centres.
+    let usual = [("pipe".to_owned(), 0x2250), ("sheet".to_owned(), 0x2240)];
+    assert_eq!(words(&simulation), usual);
+    told_by(&mut simulation, 100);
+    assert!(ball(&simulation) > -0.1, "the sheet bears it");
+    let told = told_by(&mut simulation, 99);
+    assert_eq!(told, ["sheet: touchable is now no"]);
+    assert!(ball(&simulation) < -0.1, "it falls through");
+    let snapshot = simulation.snapshot();
+    let told = told_by(&mut simulation, 2).join("\n");
+    for line in [
+        "sheet: gravity is now no",
+        "sheet: touchable is now yes",
+        "sheet: integrator is now modified Runge-Kutta",
+        "pipe: integrator is now modified Runge-Kutta",
+        "pipe: on ground is now yes",
+    ] {
+        assert!(told.contains(line), "{line}: {told}");
+    }
+    // Held below its ground, the sheet can't have one at 0.
+    assert!(told.contains("sheet: on ground stays as it was"), "{told}");
+    assert_eq!(words(&simulation)[0].1, 0x20_0290);
+    run(&mut simulation, 20);
+    let mut again = borne("", "", "");
+    assert!(again.restore(&snapshot).is_err(), "another scene");
+    // What can't be, and why.
+    let why = |of: &str, flags: Flags| simulation.flag_changes(of, &flags).unwrap_err();
+    let token = |token: &str, on| Flags::Token(token.into(), on);
+    assert!(why("sheet", token("MOVE", true)).contains("nothing that MOVE could say"));
+    assert!(why("sheet", token("NURBSDRAW", true)).contains("drawn"));
+    assert!(why("sheet", token("SLOWMOT", true)).contains("alike for all"));
+    assert!(why(ALL, token("SLOWMOT", true)).contains("factor"));
+    assert!(why("sheet", token("CALC_TIME", false)).contains("set length"));
+    assert!(why("film", Flags::Word(0x40)).contains("no nodal net"));
+    assert!(why("none", Flags::Word(0x40)).contains("no tissue called"));
+    assert!(why(ALL, Flags::Word(0x2100)).contains("contradict"));
+    // A scheme that is not the one it has is switched off already.
+    assert_eq!(
+        simulation.flag_changes("pipe", &token("QDYN", false)),
+        Ok(vec![])
+    );
+    assert_eq!(
+        simulation
+            .flag_changes("pipe", &token("CALC_II", false))
+            .unwrap()
+            .len(),
+        1
+    );
+}
+
+#[test]
+fn a_scene_may_say_it_by_bits() {
+    for (flags, names) in [
+        (", flags = 0x440", ", touchable = false"),
+        (
+            ", flags = [\"GRAV\", \"CALC_KUHN\"]",
+            ", integrator = \"weighted\"",
+        ),
+        (", flags = 0x2000", ", gravity = false"),
+    ] {
+        let (mut bits, mut named) = (borne(flags, "", ""), borne(names, "", ""));
+        run(&mut bits, 50);
+        run(&mut named, 50);
+        assert_eq!(bits.state().nodes, named.state().nodes, "{flags}");
+    }
+    for (flags, why) in [
+        (", flags = 0x2100", "contradict"),
+        (", flags = 0x60", "drawn"),
+        (", flags = 0x40, gravity = false", "give either"),
+        (", flags = [\"FLY\"]", "no attribute"),
+    ] {
+        let text = BORNE.replace("MORE", flags).replace("NODES", "");
+        let scene = trocar_scene::Scene::from_text("test.toml", &text).unwrap();
+        let error = Simulation::new(&scene, 1).err().unwrap().to_string();
+        assert!(
+            error.contains(why) && error.contains("test.toml:"),
+            "{error}"
+        );
+    }
+}
+
+/// Node attribute bits (App. A.2), as far as they are not what is done to a node.
+#[test]
+fn nodes_become_untouchable_and_are_marked_while_it_runs() {
+    let middle: Vec<String> = (2..7)
+        .flat_map(|r| (2..7).map(move |c| r * 9 + c))
+        .map(|n| format!("{{ node = {n}, touchable = true }}"))
+        .collect();
+    let nodes = format!(
+        "{}, {{ node = 0, mark = 3, cut_mark = false }}, {{ node = 1, bits = 0x800 }}",
+        middle.join(", ")
+    );
+    let mut simulation = borne("", &nodes, "");
+    run(&mut simulation, 100);
+    assert!(ball(&simulation) > -0.1, "the sheet bears it");
+    let through: Vec<Change> = (2..7)
+        .flat_map(|r| (2..7).map(move |c| r * 9 + c))
+        .map(|n| change(&simulation, "sheet", &format!("node {n} touchable"), 0.0))
+        .collect();
+    let start = simulation.snapshot();
+    step(&mut simulation, &through);
+    let middle = simulation.snapshot();
+    run(&mut simulation, 150);
+    assert!(ball(&simulation) < -0.1, "it falls through");
+    // Snapshots know it, either way.
+    let mut other = borne("", &nodes, "");
+    other.restore(&middle).unwrap();
+    run(&mut other, 150);
+    assert_eq!(other.hash(), simulation.hash());
+    other.restore(&start).unwrap();
+    run(&mut other, 151);
+    assert!(ball(&other) > -0.1);
+    let index = |s: &Simulation| {
+        let tissues = s.model().tissues.iter();
+        tissues.clone().position(|t| t.name == "sheet").unwrap()
+    };
+    let marks = [
+        change(&other, "sheet", "node 0 mark", 9.0),
+        change(&other, "sheet", "node 0 cut mark", 1.0),
+        change(&other, "sheet", "node 1 bits", f64::from(0x7_1000)),
+    ];
+    step(&mut other, &marks);
+    let t = index(&other);
+    assert_eq!(other.flags(t, 0).unwrap().0 & 0xFFFF_0800, 0x9_0800);
+    assert_eq!(other.flags(t, 1).unwrap().0 & 0xFFFF_1800, 0x7_1000);
+    for (name, value, why) in [
+        ("node 0 mark", 2.5, "whole number"),
+        ("node 1 bits", 1.0, "what is done to a node"),
+    ] {
+        let wish = change(&other, "sheet", name, value);
+        let told = step(&mut other, &[wish]);
+        assert!(
+            matches!(&told[..], [Happening::Refused { reason, .. }] if reason.contains(why)),
+            "{told:?}"
+        );
+    }
+}
+
+/// Two sheets, one falling on the other: how thick they are to each other changes while they lie on each other.
+#[test]
+fn tissues_become_thicker_and_thinner_while_they_touch() {
+    let film = |name: &str, height: f64, more: &str| {
+        format!(
+            "[[sheet]]\nname = \"{name}\"\norigin = [0.0, {height}, 0.0]\nu = [0.008, 0, 0]\nv = [0, 0, 0.008]\nrows = 6\ncolumns = 6\n\
+             material = {{ mass = 0.0002, damping = 0.02, stiffness = 20, contact_thickness = THICK }}\n{more}"
+        )
+    };
+    let all: Vec<String> = (0..36).map(|n| n.to_string()).collect();
+    let fixed = format!("fixed = [{{ nodes = [{}] }}]\n", all.join(", "));
+    let text = format!(
+        "trocar = 1\n[world]\nstep = 0.002\ngravity = [0, -2, 0]\n{}{}",
+        film("lower", 0.0, &fixed),
+        film("upper", 0.0012, "")
+    );
+    let height = |s: &Simulation| {
+        let upper = s.model().tissues.iter().find(|t| t.name == "upper");
+        let nodes = &s.state().nodes[upper.unwrap().matter.index()];
+        nodes.position.iter().map(|p| p.y).sum::<f64>() / nodes.len() as f64
+    };
+    let mut simulation = built(&text.replace("THICK", "0.0005"));
+    run(&mut simulation, 200);
+    let thin = height(&simulation);
+    assert!((thin - 0.0005).abs() < 1e-4, "{thin}");
+    let thicker =
+        ["lower", "upper"].map(|name| change(&simulation, name, "contact thickness", 0.001));
+    let told = step(&mut simulation, &thicker);
+    assert_eq!(told.len(), 2, "{told:?}");
+    let snapshot = simulation.snapshot();
+    run(&mut simulation, 300);
+    let thick = height(&simulation);
+    assert!((thick - 0.001).abs() < 1.5e-4, "{thick}");
+    let mut other = built(&text.replace("THICK", "0.0005"));
+    other.restore(&snapshot).unwrap();
+    run(&mut other, 300);
+    assert_eq!(other.hash(), simulation.hash());
+    // A reset keeps it, and what was changed at the start is what a scene that says so has.
+    simulation.reset();
+    run(&mut simulation, 200);
+    assert!((height(&simulation) - 0.001).abs() < 1.5e-4);
+    let mut changed = built(&text.replace("THICK", "0.0005"));
+    let mut written = built(&text.replace("THICK", "0.001"));
+    step(&mut changed, &thicker);
+    step(&mut written, &[]);
+    run(&mut changed, 100);
+    run(&mut written, 100);
+    assert_eq!(changed.state().nodes, written.state().nodes);
+    let wish = change(&changed, "upper", "contact thickness", 1.0);
+    let told = step(&mut changed, &[wish]);
+    assert!(matches!(&told[..], [Happening::Refused { .. }]), "{told:?}");
 }

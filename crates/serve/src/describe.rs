@@ -6,7 +6,7 @@ pub use train::{exercise, marker, notice, profile, result_detail, result_row, ta
 
 use crate::wire::{
     BodyDescription, CameraDescription, CircleDescription, EndoscopeDescription, EndoscopeHandle,
-    EndoscopeLimits, InstrumentDescription, InstrumentKind, Limits, Look, Parameter,
+    EndoscopeLimits, FlagWord, InstrumentDescription, InstrumentKind, Limits, Look, Parameter,
     PathDescription, SceneDescription, SceneryDescription, StepBound, TissueDescription,
 };
 use glam::DVec3;
@@ -69,6 +69,15 @@ pub fn parameters(simulation: &Simulation) -> Vec<Parameter> {
         choices: p.choices.iter().map(|c| (*c).into()).collect(),
     };
     simulation.parameters().iter().map(told).collect()
+}
+
+/// Attribute bits of the nets.
+pub fn flags(simulation: &Simulation) -> Vec<FlagWord> {
+    let told = |(tissue, word): (&str, u32)| FlagWord {
+        tissue: tissue.into(),
+        word,
+    };
+    simulation.flag_words().map(told).collect()
 }
 
 /// How long the substeps of tissues that hang together may be now.

@@ -61,6 +61,8 @@ pub enum Order {
     Drop,
     /// Change a parameter.
     Change(u32, f64),
+    /// Give a net, counted from 0, or all of them other attribute bits.
+    Flags(Option<u32>, u32),
     /// Go to this time, s.
     Seek(f64),
 }

@@ -222,6 +222,7 @@ impl Seat {
             scene: Box::new(self.operation.scene.clone()),
             parameters: now.parameters,
             bounds: now.bounds,
+            flags: now.flags,
             task: now.task,
             replay: now.replay,
         };

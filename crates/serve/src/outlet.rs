@@ -1,6 +1,8 @@
 //! Where an operation tells what happens: to the pages that are there, and to those that come later.
 
-use crate::wire::{Marker, NoticeKind, Parameter, Replay, ServerMessage, StepBound, Task};
+use crate::wire::{
+    FlagWord, Marker, NoticeKind, Parameter, Replay, ServerMessage, StepBound, Task,
+};
 use axum::extract::ws::Utf8Bytes;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::broadcast;
@@ -15,6 +17,8 @@ pub struct Now {
     pub parameters: Vec<Parameter>,
     /// How long substeps may be.
     pub bounds: Vec<StepBound>,
+    /// Attribute bits of the nets.
+    pub flags: Vec<FlagWord>,
     /// What is to be done.
     pub task: Option<Task>,
     /// What is seen again.

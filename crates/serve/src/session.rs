@@ -378,6 +378,10 @@ fn obey(seat: &Seat, curious: &AtomicBool, message: ClientMessage) -> Result<(),
             in_lab?;
             desk.order(Order::Change(parameter, value));
         }
+        ClientMessage::Flags { tissue, word } => {
+            in_lab?;
+            desk.order(Order::Flags(tissue, word));
+        }
         ClientMessage::Seek { time } => {
             in_replay?;
             desk.order(Order::Seek(time));

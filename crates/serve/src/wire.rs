@@ -16,4 +16,4 @@ pub use scene::*;
 pub use socket::*;
 
 /// Version of the protocol: this half, [`frame`](crate::frame) and [`insight`](crate::insight).
-pub const PROTOCOL: u32 = 3;
+pub const PROTOCOL: u32 = 4;

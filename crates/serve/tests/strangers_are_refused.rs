@@ -40,7 +40,7 @@ fn it_says_that_it_is_well() {
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
     for part in [
         r#""status":"ok""#,
-        r#""protocol":3"#,
+        r#""protocol":4"#,
         r#""keeps":true"#,
         r#""operations":1"#,
     ] {

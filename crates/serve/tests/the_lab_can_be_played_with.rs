@@ -58,6 +58,40 @@ async fn a_parameter_changes_while_it_runs_and_stays_over_a_restart() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn attribute_bits_are_told_and_changed_or_refused_with_a_reason() {
+    let theatre = Theatre::open();
+    let mut client = theatre.enter().await;
+    let words = async |client: &mut Client| {
+        client
+            .said(|m| match m {
+                ServerMessage::Parameters { flags, .. } => Some(flags),
+                _ => None,
+            })
+            .await
+    };
+    // Gravity off, the scheme of Runge and Kutta.
+    client
+        .say(r#"{"type":"flags","tissue":0,"word":2097152}"#)
+        .await;
+    let now = words(&mut client).await;
+    assert_eq!(now[0].word & 0x20_0040, 0x20_0000, "{now:?}");
+    client
+        .say(r#"{"type":"flags","tissue":null,"word":8448}"#)
+        .await;
+    let refused = client
+        .said(|m| match m {
+            ServerMessage::Event {
+                kind: NoticeKind::Error,
+                text,
+                ..
+            } => Some(text),
+            _ => None,
+        })
+        .await;
+    assert!(refused.contains("contradict"), "{refused}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn the_mouse_takes_hold_and_pulls() {
     let theatre = Theatre::open();
     let mut client = theatre.enter().await;

@@ -4,7 +4,7 @@
 //! belongs to a net. Both ends may be on anything: a node, a point of a surface, a body. What a slave of a hyper
 //! node is given it hands on to its master, as it does with all forces.
 
-use crate::element::{self, Drive, Input, Law, Signal};
+use crate::element::{self, Drive, Driven, Input, Law, Signal};
 use glam::DVec3;
 use trocar_dynamics::{Anchor, Matter, MatterId, Nodes, anchor::Support};
 
@@ -82,14 +82,27 @@ impl<'a, F: Fn(MatterId) -> &'a dyn Matter> Sight<'a, F> {
 }
 
 impl Global {
-    /// Rest length (m) and added tension (N) at `time` s.
-    fn driven(&self, time: f64) -> (f64, f64) {
-        match &self.drive {
-            None => (self.rest_length, 0.0),
-            Some((signal, Drive::Force(newtons))) => (self.rest_length, newtons * signal.at(time)),
-            Some((signal, Drive::Length(part))) => {
-                (self.rest_length * (1.0 + part * signal.at(time)), 0.0)
-            }
+    /// Rest length (m), law and added tension (N) at `time` s.
+    fn driven(&self, time: f64) -> (f64, Law, f64) {
+        let drive = self.drive.as_ref();
+        let driven = drive.map_or(Driven::NOT, |(signal, drive)| drive.by(signal.at(time)));
+        let rest = self.rest_length * driven.length;
+        (rest, driven.law(&self.law), driven.tension)
+    }
+
+    /// The most that it is ever driven to be.
+    fn extremes(&self) -> Driven {
+        let drive = self.drive.as_ref();
+        drive.map_or(Driven::NOT, |(signal, drive)| drive.extremes(signal))
+    }
+
+    /// The same element, as stiff for good as it is ever driven to be.
+    pub(crate) fn stiffened(&self) -> Self {
+        let lasts = |drive: &(Signal, Drive)| !matches!(drive.1, Drive::Stiffness(_));
+        Self {
+            law: self.extremes().law(&self.law),
+            drive: self.drive.clone().filter(lasts),
+            ..self.clone()
         }
     }
 
@@ -103,8 +116,8 @@ impl Global {
         let [(a, v), (b, w)] = [0, 1].map(|k| sight.see(&self.ends[k], nodes));
         let tension = match self.law.input {
             Input::Distance => {
-                let (rest, bias) = self.driven(time);
-                self.law.tension(a.distance(b) - rest) + bias
+                let (rest, law, bias) = self.driven(time);
+                law.tension(a.distance(b) - rest) + bias
             }
             Input::Velocity => {
                 let along = (b - a).normalize_or_zero();
@@ -146,18 +159,20 @@ impl Global {
             return 0.0;
         }
         let [a, b] = [0, 1].map(|k| sight.see(&self.ends[k], nodes).0);
-        let (rest, bias) = self.driven(time);
+        let (rest, law, bias) = self.driven(time);
         let stretch = a.distance(b) - rest;
-        self.law.energy(stretch) + bias * stretch
+        law.energy(stretch) + bias * stretch
     }
 
     /// Greatest slope along or across it: N/m of a spring, N·s/m of a damper.
     pub fn slope(&self) -> f64 {
-        let drive = self.drive.as_ref();
-        let (longest, bias) = drive.map_or((1.0, 0.0), |(signal, d)| d.extremes(signal.peak()));
+        let most = self.extremes();
         match self.law.input {
             Input::Velocity => self.law.damping(),
-            Input::Distance => self.law.spring_slope(self.rest_length, longest, bias),
+            Input::Distance => {
+                let law = most.law(&self.law);
+                law.spring_slope(self.rest_length, most.length, most.tension)
+            }
         }
     }
 
@@ -174,10 +189,12 @@ impl Global {
         let speed = (v - w).length();
         match self.law.input {
             Input::Distance => {
-                let (rest, bias) = self.driven(time);
+                let (rest, _, bias) = self.driven(time);
+                // How stiff it is driven to be may change within the step.
+                let law = self.extremes().law(&self.law);
                 let length = a.distance(b);
                 let near = near * length.max(rest).max(1e-6);
-                let tension = |more: f64| self.law.tension(length - rest + more) + bias;
+                let tension = |more: f64| law.tension(length - rest + more) + bias;
                 let (short, now, long) = (tension(-near), tension(0.0), tension(near));
                 let slope = ((long - now) / near).max((now - short) / near);
                 // Across its line a spring under tension holds like a string.
@@ -212,14 +229,7 @@ impl Global {
             if self.law.input == Input::Velocity {
                 return Some("a driven damper would be discontinuous at rest (K38)");
             }
-            let sound = match drive {
-                Drive::Force(newtons) => newtons.is_finite(),
-                Drive::Length(part) => part.is_finite() && part.abs() * signal.peak() < 1.0,
-            };
-            if !sound {
-                return Some("what drives it must be finite, and leave it some of its length");
-            }
-            if let Some(objection) = signal.objection() {
+            if let Some(objection) = signal.objection().or_else(|| drive.objection(signal)) {
                 return Some(objection);
             }
         }

@@ -106,7 +106,17 @@ pub fn bounds(nets: &[&Net], hypers: &[Hyper]) -> StepBounds {
 }
 
 /// [`bounds`] of nets that `globals` join as well, to each other and to fixed points.
+///
+/// Elements whose stiffness is driven (K44) count as stiff as they ever are.
 pub fn bounds_with(nets: &[&Net], hypers: &[Hyper], globals: &[Global]) -> StepBounds {
+    let stiff: Vec<Option<Net>> = nets.iter().map(|net| net.stiffened()).collect();
+    let nets = nets.iter().zip(&stiff);
+    let nets: Vec<&Net> = nets
+        .map(|(net, stiff)| stiff.as_ref().unwrap_or(net))
+        .collect();
+    let nets = &nets[..];
+    let globals: Vec<Global> = globals.iter().map(Global::stiffened).collect();
+    let globals = &globals[..];
     let added = added(nets, hypers, globals);
     let (exact, flutters) = Probe::new(nets, hypers, globals).exact_step();
     let safe = nets

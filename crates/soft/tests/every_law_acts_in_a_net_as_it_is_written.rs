@@ -203,10 +203,10 @@ fn forces_of_all_springs_are_gradients_of_their_energy() {
     parts.signals.push(Signal::Table(vec![[0.0, 0.7]]));
     for (e, element) in parts.elements.iter().enumerate() {
         if element.law.plastic.is_none() && e % 5 == 0 {
-            let drive = if e % 2 == 0 {
-                Drive::Force(0.01)
-            } else {
-                Drive::Length(-0.2)
+            let drive = match e % 3 {
+                0 => Drive::Force(0.01),
+                1 => Drive::Length(-0.2),
+                _ => Drive::Stiffness(2.5),
             };
             parts.actives.push(Active {
                 element: e as u32,
@@ -350,6 +350,111 @@ fn a_muscle_holds_what_its_force_says_and_a_vessel_follows_its_pulse() {
             "{pulls:?}"
         );
     }
+}
+
+/// A node between two springs that both pull; the second is driven to be stiffer (K44).
+fn stiffening(signal: Signal, drive: f64) -> NetParts {
+    let springs = [-0.05, 0.05].map(|wall| (wall, 0.04, Law::spring(4.0)));
+    let mut parts = on_a_rail(&springs, 1e-3, 0.05);
+    parts.signals.push(signal);
+    parts.actives = vec![Active {
+        element: 1,
+        signal: 0,
+        drive: Drive::Stiffness(drive),
+    }];
+    parts
+}
+
+#[test]
+fn what_stiffens_draws_the_node_to_its_side_and_takes_in_the_work_of_its_drive() {
+    let ramp = Signal::Table(vec![[0.0, 0.0], [1.0, 1.0]]);
+    let net = Net::new(stiffening(ramp, 0.5)).unwrap();
+    let mut nodes = [net.rest().clone()];
+    let nets = boxed(net.clone());
+    let h = 1e-3;
+    for i in 0..6000 {
+        let time = f64::from(i) * h;
+        assert!(step(&nets, &mut nodes, &[], &Field { time, ..REST }, h));
+    }
+    // 4 (0.01 + x) = 6 (0.01 − x).
+    let x = nodes[0].position[0].x;
+    assert!((x - 0.002).abs() < 1e-9, "{x}");
+    let pulls = [0, 1].map(|i| net.tension(&nodes[0], i, 6.0));
+    assert!((pulls[0] - 0.048).abs() < 1e-8 && (pulls[1] - 0.048).abs() < 1e-8);
+    // Held where it is, it takes in ½ Δk x² of its drive.
+    let [soft, half, stiff] = [0.0, 0.5, 1.0].map(|t| net.elastic_energy(net.rest(), t));
+    assert!((stiff - soft - 0.5 * 2.0 * 0.01 * 0.01).abs() < 1e-15);
+    assert!((half - 0.5 * (soft + stiff)).abs() < 1e-15);
+}
+
+/// Energy over frequency is an adiabatic invariant: what swings on a spring that slowly becomes four times as stiff has twice the
+/// energy at the end, and swings 1/√2 as far.
+#[test]
+fn a_swing_on_a_slowly_stiffening_spring_keeps_its_action() {
+    for (to, gains) in [(3.0, 2.0), (-0.75, 0.5)] {
+        let mut parts = on_a_rail(&[(0.05, 0.05, Law::spring(4.0))], 1e-3, 0.0);
+        parts
+            .signals
+            .push(Signal::Table(vec![[0.0, 0.0], [4.0, 1.0]]));
+        parts.actives = vec![Active {
+            element: 0,
+            signal: 0,
+            drive: Drive::Stiffness(to),
+        }];
+        let net = Net::new(parts).unwrap();
+        let mut nodes = [net.rest().clone()];
+        nodes[0].position[0].x = 0.002;
+        let energy = |n: &Nodes, time: f64| net.kinetic_energy(n) + net.elastic_energy(n, time);
+        let before = energy(&nodes[0], 0.0);
+        let nets = boxed(net.clone());
+        let h = 1e-4;
+        for i in 0..40_000 {
+            let time = f64::from(i) * h;
+            assert!(step(&nets, &mut nodes, &[], &Field { time, ..REST }, h));
+        }
+        let gained = energy(&nodes[0], 4.0) / before;
+        assert!((gained / gains - 1.0).abs() < 0.02, "{to}: {gained}");
+    }
+}
+
+#[test]
+fn the_bound_holds_for_the_stiffest_that_a_spring_is_driven_to_be() {
+    use trocar_soft::stability::bounds;
+    let sine = |mean, amplitude| Signal::Sine {
+        mean,
+        amplitude,
+        rate: 0.5,
+        phase: 0.0,
+    };
+    // Soft at the start, and up to twice as stiff: 1 + 0.4 (1 + 1.5).
+    let driven = Net::new(stiffening(sine(1.0, 1.5), 0.4)).unwrap();
+    let mut constant = stiffening(sine(0.0, 0.0), 0.0);
+    constant.elements[1].law.constant *= 2.0;
+    let constant = Net::new(constant).unwrap();
+    let [driven, constant] = [driven, constant].map(|net| {
+        let found = bounds(&[&net], &[]);
+        (net, found)
+    });
+    assert!((driven.1.exact / constant.1.exact - 1.0).abs() < 1e-9);
+    assert!((driven.1.safe / constant.1.safe - 1.0).abs() < 1e-9);
+    assert!((driven.0.stable_step() / constant.0.stable_step() - 1.0).abs() < 1e-12);
+    let slack = Net::new(stiffening(sine(0.0, 0.0), 0.0)).unwrap();
+    assert!(bounds(&[&slack], &[]).exact > 1.1 * driven.1.exact);
+    // Below the bound it stays where it is drawn for two whole turns; beyond it, it does not at its stiffest.
+    let swings = |h: f64| {
+        let nets = boxed(driven.0.clone());
+        let mut nodes = [driven.0.rest().clone()];
+        nodes[0].position[0].x = 1e-3;
+        let mut most = 0.0_f64;
+        for i in 0..(4.0 / h) as usize {
+            let time = i as f64 * h;
+            step(&nets, &mut nodes, &[], &Field { time, ..REST }, h);
+            most = most.max(nodes[0].position[0].x.abs());
+        }
+        most
+    };
+    assert!(swings(0.98 * driven.1.exact) < 0.01);
+    assert!(swings(1.1 * driven.1.exact) > 0.05);
 }
 
 #[test]
@@ -503,6 +608,8 @@ fn discontinuous_and_impossible_elements_are_refused_by_name() {
     assert!(matches!(error, NetError::Element(0, _)));
     let error = with(&|p| p.actives = vec![active(1, Drive::Length(-1.0))]);
     assert!(matches!(error, NetError::Element(1, _)));
+    let error = with(&|p| p.actives = vec![active(1, Drive::Stiffness(-1.5))]);
+    assert!(matches!(error, NetError::Element(1, why) if why.contains("negative")));
     let error = with(&|p| p.actives = vec![active(7, force)]);
     assert!(matches!(error, NetError::Shape(_)));
     let error = with(&|p| p.signals.push(Signal::Table(vec![])));

@@ -146,6 +146,11 @@ export class Theatre {
     this.link?.command({ type: "change", parameter, value });
   }
 
+  /** Attribute bits of a net, or of all of them. */
+  flags(tissue: number | null, word: number): void {
+    this.link?.command({ type: "flags", tissue, word });
+  }
+
   /** Which debug views are drawn. */
   watch(views: Views): void {
     this.views = { ...views };
@@ -250,7 +255,7 @@ export class Theatre {
         this.events.task(message.task);
         break;
       case "parameters":
-        this.events.parameters(message.parameters, message.bounds);
+        this.events.parameters(message.parameters, message.bounds, message.flags);
         break;
       case "picked":
         this.events.picked(message.name);

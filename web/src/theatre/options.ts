@@ -1,7 +1,7 @@
 // What a page says to the theatre and hears from it.
 
 import type { Search } from "../insight";
-import type { EndoscopeHandle, Marker, Parameter, ServerMessage, StepBound, Task } from "../wire";
+import type { EndoscopeHandle, FlagWord, Marker, Parameter, ServerMessage, StepBound, Task } from "../wire";
 
 export interface TheatreOptions {
   /** The hand's motion is inverted at the trocar, as in reality. */
@@ -34,7 +34,7 @@ export interface TheatreEvents {
   event(marker: Marker): void;
   task(task: Task): void;
   finished(message: Extract<ServerMessage, { type: "finished" }>): void;
-  parameters(parameters: Parameter[], bounds: StepBound[]): void;
+  parameters(parameters: Parameter[], bounds: StepBound[], flags: FlagWord[]): void;
   picked(name: string | null): void;
   /** The connection is gone; the next attempt comes in `delay` ms. `reason` is the server's, if it gave one. */
   lost(delay: number, reason: string | null): void;

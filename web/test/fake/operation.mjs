@@ -1,6 +1,6 @@
 // One operation of the stand-in: its world, who is connected, what they are told.
 
-import { BOUNDS, EXERCISES, PARAMETERS, performance, SCENES } from "./samples.mjs";
+import { BOUNDS, EXERCISES, FLAGS, PARAMETERS, performance, SCENES } from "./samples.mjs";
 import { depthOf, frameOf, HOME, insightOf, SCOPE_HOME, sceneOf, shaftOf } from "./scene.mjs";
 
 export const FRAMES_PER_SECOND = 60;
@@ -111,12 +111,13 @@ export class Operation {
     const { info, scene, parameters, task, replay = null } = this;
     send(socket, {
       type: "hello",
-      protocol: 3,
+      protocol: 4,
       role,
       operation: info,
       scene,
       parameters,
       bounds: BOUNDS,
+      flags: FLAGS,
       task,
       replay,
     });
@@ -170,7 +171,7 @@ export class Operation {
     } else if (type === "change" && this.parameters[held.parameter]) {
       const parameter = this.parameters[held.parameter];
       parameter.value = Math.min(parameter.greatest, Math.max(parameter.least, held.value));
-      this.tell({ type: "parameters", parameters: this.parameters, bounds: BOUNDS });
+      this.tell({ type: "parameters", parameters: this.parameters, bounds: BOUNDS, flags: FLAGS });
     } else if (type === "grab") {
       send(socket, { type: "picked", name: "organ" });
     }

@@ -197,6 +197,7 @@ export const SCENES = [
   },
 ];
 
+export const FLAGS = [{ tissue: "organ", word: 0x2250 }];
 export const BOUNDS = [{ tissues: "organ", safe: 0.004, exact: 0.006, kuhn: 0.005, time_constant: 0.012 }];
 
 export const PARAMETERS = [

@@ -186,14 +186,15 @@ pub fn drive(
         let problem = format!("there is no signal called \"{}\"", spec.signal);
         check.error(at, problem, "Check the name.")
     })?;
-    let drive = match (spec.force, spec.length) {
-        (Some(newtons), None) => Drive::Force(newtons),
-        (None, Some(part)) => Drive::Length(part),
+    let drive = match (spec.force, spec.length, spec.stiffness) {
+        (Some(newtons), None, None) => Drive::Force(newtons),
+        (None, Some(part), None) => Drive::Length(part),
+        (None, None, Some(part)) => Drive::Stiffness(part),
         _ => {
             return Err(check.error(
                 at,
-                "a signal drives a force or a length",
-                "Give either `force` or `length`.",
+                "a signal drives a force, a length or a stiffness",
+                "Give one of `force`, `length`, `stiffness`; for more, elements side by side.",
             ));
         }
     };

@@ -13,7 +13,7 @@ pub const MASSES: std::ops::RangeInclusive<f64> = 1e-9..=1e3;
 pub const LEAST_EXTENT: f64 = 1e-6;
 
 /// No tissue is thicker than this to others, m.
-const MOST_THICKNESS: f64 = 0.05;
+pub(crate) const MOST_THICKNESS: f64 = 0.05;
 
 /// Most friction: more is glue.
 const MOST_FRICTION: f64 = 100.0;

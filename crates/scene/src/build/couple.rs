@@ -14,9 +14,9 @@ use trocar_dynamics::{Lock, MatterId};
 use trocar_soft::{Hyper, NodeFlags, hyper};
 
 /// Nodes that a file names: which tissue, which of its nodes, and whether they are a ring or central ones.
-struct Named {
-    draft: usize,
-    nodes: Vec<usize>,
+pub(super) struct Named {
+    pub draft: usize,
+    pub nodes: Vec<usize>,
     ring: bool,
     central: bool,
 }
@@ -200,6 +200,12 @@ impl Draft<'_> {
     }
 }
 
+/// True if a node follows or leads another, or a body holds it.
+pub(super) fn is_taken(drafts: &Drafts<'_>, end: (MatterId, u32)) -> bool {
+    let mut pairs = drafts.hypers.iter().chain(&drafts.tied);
+    pairs.any(|pair| pair.slave == end || pair.master == end) || is_held(drafts, end)
+}
+
 /// True if a body holds a node.
 fn is_held(drafts: &Drafts<'_>, (matter, node): (MatterId, u32)) -> bool {
     drafts
@@ -228,7 +234,7 @@ fn held_twice(check: &Checker<'_>, draft: &Draft<'_>, node: usize) -> SceneError
     )
 }
 
-fn named(
+pub(super) fn named(
     check: &Checker<'_>,
     drafts: &[Draft<'_>],
     ring: &Ring,
@@ -244,6 +250,12 @@ fn named(
     })?;
     let of = &drafts[draft];
     let first = of.parts.frames.len();
+    if ring.at.is_some() {
+        return Err(wrong(
+            "points are `at` places on membranes only".into(),
+            "Name nodes of a net by `ring`, `nodes` or `centres`.",
+        ));
+    }
     let nodes = match (ring.ring, &ring.nodes, &ring.centres) {
         (Some(r), None, None) => of
             .ring(r)
@@ -302,7 +314,11 @@ fn are_different(list: &[u32]) -> bool {
 }
 
 /// A slave copies its master, so it can't be held somewhere else at the same time.
-fn check_free(check: &Checker<'_>, draft: &Draft<'_>, slave: &Named) -> Result<(), SceneError> {
+pub(super) fn check_free(
+    check: &Checker<'_>,
+    draft: &Draft<'_>,
+    slave: &Named,
+) -> Result<(), SceneError> {
     let first = draft.parts.frames.len();
     let fixed = draft.fixed()?;
     for node in &slave.nodes {

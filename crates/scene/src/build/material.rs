@@ -92,11 +92,11 @@ pub(super) fn material(check: &Checker<'_>, spec: &MaterialSpec) -> Result<Mater
         centre_stiffness: spec.centre_stiffness,
         torsion: spec.torsion,
         twist: spec.twist,
-        bending: spec.bending,
+        bending: if spec.bends { spec.bending } else { 0.0 },
         brace: spec.brace,
         gravity: spec.gravity,
         integrator: integrator(check, spec)?,
-        ground: spec.ground,
+        ground: spec.floor(),
     };
     match made.law().objection() {
         None => Ok(made),

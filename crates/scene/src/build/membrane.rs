@@ -96,6 +96,7 @@ impl Model {
                 bears: spec.bears,
                 friction: spec.friction,
                 contact_thickness: spec.contact_thickness,
+                touchable: true,
                 first: 0,
                 centres: Vec::new(),
                 triangles,

@@ -3,6 +3,7 @@
 mod answer;
 mod backdrops;
 mod bodies;
+mod bridge;
 mod check;
 mod connect;
 mod couple;
@@ -22,7 +23,7 @@ mod ties;
 mod tissue;
 
 use crate::{
-    Bundle,
+    Bundle, attributes,
     file::{Camera, InstrumentKind, Look, SolverName, TurningName, World},
     load::{Key, Scene, SceneError, Source},
     simulation::MAX_ITERATIONS,
@@ -38,6 +39,8 @@ use trocar_mesh::Surface;
 use trocar_soft::{Global, Hyper, Net, NodeFlags, StepBounds};
 use trocar_tools::{Endoscope, EndoscopeHandle, Grasper, Handle};
 
+use bridge::Bridge;
+pub(crate) use check::MOST_THICKNESS;
 pub(crate) use elements::timed_pushes;
 pub(crate) use instruments::timed_course;
 pub use membrane::Film;
@@ -70,6 +73,8 @@ pub struct Tissue {
     pub friction: Option<[f64; 2]>,
     /// How thick it is to itself and to others, m; none if it passes through them.
     pub contact_thickness: Option<f64>,
+    /// Instruments and bodies touch it.
+    pub touchable: bool,
     /// Index of its first surface node; central nodes come before.
     pub first: u32,
     /// Place of each central node of the file among the nodes; empty if it is the same.
@@ -368,6 +373,8 @@ impl Model {
 
     /// Checks a scene and makes matter of it.
     pub fn build(scene: &Scene) -> Result<Self, SceneError> {
+        let spelled = attributes::spelled_out(scene)?;
+        let scene = &*spelled;
         check::scene(scene)?;
         let world = only(scene, "world", |s| s.file.world)?.unwrap_or_default();
         let mut model = Self {
@@ -426,10 +433,11 @@ impl Model {
         let looks = model.looks.iter().map(|l| &l.name).enumerate();
         let named = looks.chain(model.particles.iter().enumerate());
         model.by_name = named.map(|(i, name)| (name.clone(), i)).collect();
-        model.add_tissues(scene)?;
+        let bridges = model.add_tissues(scene)?;
         model.add_membranes(scene)?;
         model.look_over(scene)?;
         model.check_starts(scene)?;
+        model.add_bridges(&bridges)?;
         model.add_ties(scene)?;
         model.add_elements(scene)?;
         model.add_joints(scene)?;
@@ -507,7 +515,8 @@ impl Model {
         MatterId(self.matters.len() as u32 - 1)
     }
 
-    fn add_tissues(&mut self, scene: &Scene) -> Result<(), SceneError> {
+    /// Adds all nets; returns the couples that wait for membranes.
+    fn add_tissues<'a>(&mut self, scene: &'a Scene) -> Result<Vec<Bridge<'a>>, SceneError> {
         let drafts = tissue::drafts(scene, self.matters.len() as u32)?;
         let mut nets: Vec<Net> = Vec::new();
         for (i, draft) in drafts.list.iter().enumerate() {
@@ -529,6 +538,7 @@ impl Model {
                 bears: draft.bears,
                 friction: draft.friction,
                 contact_thickness: draft.contact_thickness,
+                touchable: draft.touchable,
                 first: draft.parts.frames.len() as u32,
                 triangles,
                 edits: 0,
@@ -544,17 +554,17 @@ impl Model {
             let [leads, follows] = [pair.master, pair.slave].map(|end| self.node_anchor(end));
             self.ties.push(Tie::point(leads, follows));
         }
-        Ok(())
+        Ok(drafts.bridges)
     }
 
-    /// Triangles of a tissue that instruments and bodies touch: those without a node that they pass through.
-    pub(crate) fn touchable(&self, tissue: &Tissue) -> impl Iterator<Item = [u32; 3]> {
+    /// Triangles of a tissue that instruments and bodies touch, with their numbers: those without a node that they pass through.
+    pub(crate) fn touchable(&self, tissue: &Tissue) -> impl Iterator<Item = (u32, [u32; 3])> {
         let net = self.net(tissue.matter);
         let passes = move |n: &u32| {
             net.is_some_and(|net| net.flags(*n as usize).has(NodeFlags::NOT_INTERACTIVE))
         };
-        let triangles = tissue.triangles.iter().copied();
-        triangles.filter(move |t| !t.iter().any(passes))
+        let triangles = (0..).zip(tissue.triangles.iter().copied());
+        triangles.filter(move |(_, t)| !t.iter().any(passes))
     }
 
     /// The surface of a tissue, as instruments and bodies meet it. Triangles of membranes have the numbers that their sheets give them, which last
@@ -566,7 +576,7 @@ impl Model {
         }
         let tissue = self.tissues.iter().find(|t| t.matter == matter);
         let triangles = tissue.into_iter().flat_map(|t| self.touchable(t));
-        Patch::new(triangles.collect(), nodes)
+        Patch::over(triangles, nodes)
     }
 
     /// The net of a matter, if it is one.

@@ -100,7 +100,7 @@ impl Model {
         for (t, material) in &wish.materials {
             tissue::set_material(&mut self.plan, *t, material);
         }
-        single::write(&mut self.plan, &wish.singles);
+        let written = single::write(&mut self.plan, &wish.singles);
         let differs = |which: fn(&MaterialSpec) -> MaterialSpec| -> Vec<usize> {
             let both = wish.materials.iter().zip(&before);
             both.filter(|((_, now), then)| {
@@ -109,7 +109,10 @@ impl Model {
             .map(|((t, _), _)| *t)
             .collect()
         };
-        let done = self.renew(wish, differs(of_net), differs(of_bounds));
+        let done = match written {
+            Ok(()) => self.renew(wish, differs(of_net), differs(of_bounds)),
+            Err(reason) => Err(reason),
+        };
         if done.is_err() {
             self.plan.sources = files;
         }
@@ -125,7 +128,7 @@ impl Model {
         mut stirred: Vec<usize>,
     ) -> Result<(), String> {
         let mut single = wish.touched(|touches| match touches {
-            Touches::Tissue(t) | Touches::Ground(t) => Some(t),
+            Touches::Tissue(t) | Touches::Ground(t) | Touches::Skin(t) => Some(t),
             _ => None,
         });
         let signals = wish.touched(|touches| match touches {
@@ -202,6 +205,7 @@ impl Model {
         for (t, material) in &wish.materials {
             self.tissues[*t].bears = material.bears;
             self.tissues[*t].friction = material.friction;
+            self.tissues[*t].touchable = material.touchable;
         }
         for t in &single {
             let friction = tissue::material_of(&self.plan, *t).and_then(|m| m.friction);
@@ -294,6 +298,7 @@ fn of_net(material: &MaterialSpec) -> MaterialSpec {
         bears: 0.0,
         friction: None,
         contact_thickness: None,
+        touchable: true,
         source: None,
         ..material.clone()
     }

@@ -3,6 +3,7 @@
 use super::{
     Item,
     answer::{self, Signals},
+    bridge::{Bridge, bridge, is_bridge},
     check::Checker,
     couple, items,
     material::material,
@@ -40,6 +41,7 @@ pub struct Draft<'a> {
     pub bears: f64,
     pub friction: Option<[f64; 2]>,
     pub contact_thickness: Option<f64>,
+    pub touchable: bool,
     /// Rings, or rows of a sheet: nodes in each, and how many there are.
     around: usize,
     rings: usize,
@@ -142,6 +144,7 @@ impl<'a> Draft<'a> {
             bears: common.material.bears,
             friction: common.material.friction,
             contact_thickness: common.material.contact_thickness,
+            touchable: common.material.touchable,
             around: 0,
             rings: 0,
             selected: common.fixed,
@@ -428,6 +431,8 @@ pub struct Drafts<'a> {
     pub tied: Vec<Hyper>,
     /// Nodes that bodies hold: the body's name, the net's matter, and the node.
     pub held: Vec<(Checker<'a>, &'a str, MatterId, u32)>,
+    /// Couples with membranes.
+    pub bridges: Vec<Bridge<'a>>,
 }
 
 /// All tissues of a scene, coupled; the first will be matter `first`.
@@ -488,10 +493,17 @@ pub fn drafts_of<'a>(
         loads: Vec::new(),
         tied: Vec::new(),
         held: Vec::new(),
+        bridges: Vec::new(),
     };
     for item in items(scene, |s| &s.file.couple) {
         // A couple of a tissue that is only there for another's sake moves none of the nodes they share, unless it takes them to a place.
         let ends = joins(&item);
+        if is_bridge(scene, item.item) {
+            if ends.iter().any(|name| !name.is_empty() && asked(name)) {
+                bridge(scene, &item, &mut drafts, first)?;
+            }
+            continue;
+        }
         let placed = item.item.master.world.is_some() && asked(ends[1]);
         let other = !ends.iter().all(|name| known(&drafts, name));
         if placed || other || ends.iter().any(|name| wanted(name)) {

@@ -4,7 +4,7 @@ use super::{AnchorSpec, Vector};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Something that is done at a set time, as if somebody did it from outside: give one or more of `set`, `reset`, `unyield`, `push`, `pull`, `instrument`.
+/// Something that is done at a set time, as if somebody did it from outside: give one or more of `set`, `flags`, `reset`, `unyield`, `push`, `pull`, `instrument`.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CommandSpec {
@@ -13,10 +13,13 @@ pub struct CommandSpec {
     /// Parameters that get another value.
     #[serde(default)]
     pub set: Vec<SetSpec>,
+    /// Attribute bits of tissues that become others (Kuhn's `eladyn_geo_def`).
+    #[serde(default)]
+    pub flags: Vec<FlagSpec>,
     /// Everything back to where it began; parameters stay as they are, and the time goes on.
     #[serde(default)]
     pub reset: bool,
-    /// Tissues, by name, that forget how far they have yielded: they draw back towards the shape they had. What is drawn so far that it would yield from there, does.
+    /// Tissues, by name, that forget how far they have yielded: they draw back to the shape they had, without yielding on the way. What is drawn farther meanwhile yields from there.
     #[serde(default)]
     pub unyield: Vec<String>,
     /// A force (N) on a point of something, until `until`.
@@ -47,6 +50,23 @@ pub struct CommandSpec {
     /// Turns about its shaft, likewise.
     #[serde(default)]
     pub roll: Option<Vec<f64>>,
+}
+
+/// Attribute bits of a tissue; give `word`, or `token` and `on`.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FlagSpec {
+    /// The name of a tissue, or "ALL".
+    pub of: String,
+    /// All its bits, as in `flags` of a material.
+    #[serde(default)]
+    pub word: Option<u32>,
+    /// One bit, by its token: "GRAV", "QDYN".
+    #[serde(default)]
+    pub token: Option<String>,
+    /// Whether that is set.
+    #[serde(default)]
+    pub on: Option<bool>,
 }
 
 /// A parameter and its new value.

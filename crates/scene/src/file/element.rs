@@ -140,7 +140,7 @@ pub struct PulseSpec {
     pub fall: f64,
 }
 
-/// What drives an element; give one of `force`, `length`.
+/// What drives an element; give one of `force`, `length`, `stiffness`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ActiveSpec {
@@ -152,6 +152,9 @@ pub struct ActiveSpec {
     /// The rest length grows by so much of itself for each unit of the signal; −0.2 contracts by a fifth.
     #[serde(default)]
     pub length: Option<f64>,
+    /// The constant of its law grows by so much of itself for each unit of the signal, and never falls below 0; 2 makes it three times as stiff.
+    #[serde(default)]
+    pub stiffness: Option<f64>,
 }
 
 /// A node of a tissue: a surface node, counted from 0, or a central one.

@@ -10,7 +10,7 @@ mod trocar;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use command::{CommandSpec, SetSpec};
+pub use command::{CommandSpec, FlagSpec, SetSpec};
 pub use element::{
     ActiveSpec, AnswerSpec, BendSpec, CentreName, CentreSpec, DrivenSpec, EditSpec, ElementSpec,
     FreeNodeSpec, GlobalSpec, InertiaName, InertiaSpec, NetTissue, NodeName, NodeSpec, PulseSpec,
@@ -26,8 +26,8 @@ pub use rigid::{
     SpringSpec, SurfaceSpec, Timed,
 };
 pub use tissue::{
-    Ball, Couple, IntegratorName, LawSpec, MaterialSpec, NetSpec, Ring, Select, SheetTissue,
-    TubeTissue,
+    Ball, Couple, FlagsSpec, IntegratorName, LawSpec, MaterialSpec, NetSpec, Ring, Select,
+    SheetTissue, TubeTissue,
 };
 pub use trocar::{EndoscopeSpec, Instrument, InstrumentKind, StickSpec};
 

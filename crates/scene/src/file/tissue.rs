@@ -238,18 +238,52 @@ pub struct MaterialSpec {
     /// Height of the ground, m: none of its nodes goes below. Left out: no ground.
     #[serde(default)]
     pub ground: Option<f64>,
+    /// Whether that ground acts; without `ground` it lies at 0. Default: true if `ground` is given.
+    #[serde(default)]
+    pub on_ground: Option<bool>,
     /// Gravity acts on it. Default: true.
     #[serde(default = "yes")]
     pub gravity: bool,
     /// Its central nodes feel the nodes they carry, and move; otherwise they stay where they are. Default: true.
     #[serde(default = "yes")]
     pub mobile: bool,
+    /// Instruments and bodies touch and grasp it; otherwise they pass through. Default: true.
+    #[serde(default = "yes")]
+    pub touchable: bool,
+    /// Its `bending` acts. Default: true.
+    #[serde(default = "yes")]
+    pub bends: bool,
+    /// Kuhn's attribute bits, in the place of `gravity`, `mobile`, `on_ground`, `touchable`, `bends` and `integrator`.
+    #[serde(default)]
+    pub flags: Option<FlagsSpec>,
     /// Force at which a grasped point tears out of the instrument, N, > 0. Default: 2.
     #[serde(default = "bears")]
     pub bears: f64,
     /// Where its constants were measured: a paper, a data set. Left out: nowhere, they are guesses.
     #[serde(default)]
     pub source: Option<String>,
+}
+
+/// Attribute bits of a tissue: the word, or the tokens of those that are set.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum FlagsSpec {
+    /// 0x10 its centres move, 0x40 gravity, 0x80 ground, 0x400 not touchable, 0x10000 no bending; 0x100 quasi-dynamic, 0x2000 MESD, 0x4000 weighted,
+    /// 0x100000 midpoint, 0x200000 and 0x400000 modified Runge-Kutta and Heun.
+    Word(u32),
+    /// MOVE, GRAV, GROUND, INTER, NOBEND; QDYN, CALC_NORM, CALC_KUHN, CALC_I, CALC_II, CALC_III.
+    Tokens(Vec<String>),
+}
+
+impl MaterialSpec {
+    /// The height below which none of its nodes goes, m; none if there is no ground, or it does not act.
+    pub fn floor(&self) -> Option<f64> {
+        match self.on_ground {
+            None => self.ground,
+            Some(false) => None,
+            Some(true) => Some(self.ground.unwrap_or(0.0)),
+        }
+    }
 }
 
 fn centre_mass() -> f64 {
@@ -299,7 +333,8 @@ pub struct Ball {
     pub radius: f64,
 }
 
-/// Nodes of something; give a tissue with one of `ring`, `nodes`, `centres`, or a body, or points in space.
+/// Nodes of something; give a tissue with one of `ring`, `nodes`, `centres`, or a membrane with `nodes` or `at`, or with neither for the points nearest to the
+/// other side; or a body, or points in space.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Ring {
@@ -318,6 +353,9 @@ pub struct Ring {
     /// A body that leads: the slaves are tied to it where they are.
     #[serde(default)]
     pub body: Option<String>,
+    /// Points on a membrane, m: those of its surface nearest to these.
+    #[serde(default)]
+    pub at: Option<Vec<Vector>>,
     /// Points in space that lead, m; as many as there are slaves, which are moved there and stay.
     #[serde(default)]
     pub world: Option<Vec<Vector>>,

@@ -29,6 +29,8 @@ pub struct Skin {
     pub patch: Patch,
     /// Static and dynamic coefficient of friction; none if it does not say.
     pub friction: Option<[f64; 2]>,
+    /// Anything can touch it; otherwise all passes through.
+    pub touchable: bool,
     /// Tool and node of everything held; closed jaws do not push what they hold.
     pub held: Vec<(usize, u32)>,
 }
@@ -85,7 +87,9 @@ impl Group {
         self.probes.look(stage.model, surfaces, stage.dt);
         for (s, (skin, moved)) in self.skins.iter_mut().zip(&self.moved).enumerate() {
             let nodes = share(skin.matter);
-            let (list, wants) = (&self.probes.list, |p: usize| self.probes.may_touch(s, p));
+            let touchable = skin.touchable;
+            let wants = |p: usize| touchable && self.probes.may_touch(s, p);
+            let list = &self.probes.list;
             let near = skin.patch.gather_some(list, wants, &nodes.position, *moved);
             if near > 0 {
                 let speeds = stage.model.tools.iter().map(|t| t.grasper.speed);
@@ -157,7 +161,7 @@ impl Group {
         for skin in &mut self.skins {
             // What is frozen can't give way, so no force could be right.
             let frozen = |(m, bad): (&MatterId, &u32)| *m == skin.matter && *bad >= PATIENCE;
-            if self.members.iter().zip(&self.bad).any(frozen) {
+            if !skin.touchable || self.members.iter().zip(&self.bad).any(frozen) {
                 continue;
             }
             let nodes = share(skin.matter);

@@ -4,7 +4,7 @@
 //! They are read and written in the files that the scene was made of; what follows from a file is then made anew. What a file leaves out is
 //! not there to be changed: a spring without `yields` can't be made to yield, but one with it can be made to yield never.
 
-use super::Range;
+use super::{Range, material::LAWS, of_law};
 use crate::{
     file::{
         ActiveSpec, AnswerSpec, CentreSpec, EditSpec, InertiaSpec, LawSpec, MaterialSpec, NodeName,
@@ -29,6 +29,8 @@ pub(crate) enum Touches {
     Couple(usize),
     /// Whatever a signal drives, by its number.
     Signal(usize),
+    /// What of a tissue can be touched, by its number.
+    Skin(usize),
 }
 
 /// Where a number stands.
@@ -39,6 +41,12 @@ pub(super) enum Place<'a> {
     Limit(&'a mut f64),
     /// Linear or quadratic.
     Law(&'a mut LawSpec),
+    /// No or yes.
+    Yes(&'a mut bool),
+    /// A mark.
+    Mark(&'a mut u16),
+    /// Attribute bits of a node.
+    Bits(&'a mut u32),
 }
 
 impl Place<'_> {
@@ -47,6 +55,18 @@ impl Place<'_> {
             Self::Number(x) => **x,
             Self::Limit(x) => x.min(UNLIMITED),
             Self::Law(law) => f64::from(u8::from(**law == LawSpec::Quadratic)),
+            Self::Yes(yes) => f64::from(u8::from(**yes)),
+            Self::Mark(mark) => f64::from(**mark),
+            Self::Bits(bits) => f64::from(**bits),
+        }
+    }
+
+    /// What its values 0, 1 … mean, if it is one of a few.
+    pub fn choices(&self) -> &'static [&'static str] {
+        match self {
+            Self::Law(_) => LAWS,
+            Self::Yes(_) => &["no", "yes"],
+            Self::Number(_) | Self::Limit(_) | Self::Mark(_) | Self::Bits(_) => &[],
         }
     }
 
@@ -67,6 +87,9 @@ impl Place<'_> {
                     LawSpec::Quadratic
                 }
             }
+            Self::Yes(yes) => **yes = value != 0.0,
+            Self::Mark(mark) => **mark = value as u16,
+            Self::Bits(bits) => **bits = value as u32,
         }
     }
 }
@@ -79,6 +102,8 @@ pub(super) struct Single<'a> {
     pub about: &'static str,
     pub range: Range,
     pub touches: Touches,
+    /// Listed after all else, so that numbers of older snapshots stay what they were.
+    pub newer: bool,
     pub place: Place<'a>,
 }
 
@@ -96,9 +121,11 @@ pub(super) fn visit(scene: &mut Scene, visitor: Visitor<'_>) {
             visitor: &mut *visitor,
             group: name.into(),
             touches: Touches::Tissue(tissue),
+            newer: false,
         };
         on.material(material, tissue);
         on.edit(edit);
+        on.marks(edit, tissue);
         more(&mut on);
         tissue += 1;
     };
@@ -141,19 +168,25 @@ pub(super) fn visit(scene: &mut Scene, visitor: Visitor<'_>) {
             visitor: &mut *visitor,
             group: format!("element {i}"),
             touches: Touches::Element(i),
+            newer: false,
         };
         on.answer("", &mut element.answer);
         on.lengths("", element.rest_length.as_mut(), &mut element.shorten);
         on.drive("", element.drive.as_mut());
     }
+    let films = scene.sources.iter().flat_map(|s| &s.file.membrane);
+    let films: Vec<String> = films.map(|m| m.name.clone()).collect();
     let couples = scene.sources.iter_mut().flat_map(|s| &mut s.file.couple);
     for (i, couple) in couples.enumerate() {
-        let copies = couple.master.body.is_none() && couple.master.world.is_none();
+        let names = [&couple.master.tissue, &couple.slave.tissue].into_iter();
+        let tied = names.flatten().any(|name| films.contains(name));
+        let copies = couple.master.body.is_none() && couple.master.world.is_none() && !tied;
         if copies && couple.slave.centres.is_none() {
             let mut on = Shown {
                 visitor: &mut *visitor,
                 group: format!("couple {i}"),
                 touches: Touches::Couple(i),
+                newer: false,
             };
             let about = "How much of their force the copies give back; below 1 momentum is lost.";
             let place = Place::Number(&mut couple.force_factor);
@@ -166,6 +199,7 @@ pub(super) fn visit(scene: &mut Scene, visitor: Visitor<'_>) {
             visitor: &mut *visitor,
             group: format!("signal {}", signal.name),
             touches: Touches::Signal(i),
+            newer: false,
         };
         on.signal(signal);
     }
@@ -178,18 +212,31 @@ pub(crate) fn values(scene: &mut Scene) -> Vec<f64> {
     values
 }
 
-/// Writes some of them, by their places in that order.
-pub(crate) fn write(scene: &mut Scene, wanted: &[(usize, f64, Touches)]) {
+/// Writes some of them, by their places in that order; or says why one can't be so.
+pub(crate) fn write(scene: &mut Scene, wanted: &[(usize, f64, Touches)]) -> Result<(), String> {
     if wanted.is_empty() {
-        return;
+        return Ok(());
     }
-    let mut k = 0;
+    let (mut k, mut done) = (0, Ok(()));
     visit(scene, &mut |mut single| {
         if let Some(w) = wanted.iter().find(|w| w.0 == k) {
             single.place.write(w.1);
+            if matches!(single.place, Place::Mark(_) | Place::Bits(_)) && single.place.read() != w.1
+            {
+                done = Err("it is a whole number".into());
+            }
         }
         k += 1;
     });
+    done
+}
+
+/// What a node is called.
+fn title(node: &NodeName) -> String {
+    match node {
+        NodeName::Surface(n) => format!("node {n}"),
+        NodeName::Central(c) => format!("centre {}", c.centre),
+    }
 }
 
 /// A visitor and what the numbers shown to it belong to.
@@ -197,6 +244,7 @@ struct Shown<'v> {
     visitor: Visitor<'v>,
     group: String,
     touches: Touches,
+    newer: bool,
 }
 
 impl Shown<'_> {
@@ -215,6 +263,7 @@ impl Shown<'_> {
             about,
             range,
             touches: self.touches,
+            newer: self.newer,
             place,
         });
     }
@@ -321,7 +370,7 @@ impl Shown<'_> {
         if let Some(stiffness) = &mut answer.stiffness {
             let (name, about) = (format!("{prefix}stiffness"), "The spring's constant.");
             let place = Place::Number(stiffness);
-            self.show(name, super::of_law(law), about, Range::UpTo(100.0), place);
+            self.show(name, of_law(law), about, Range::UpTo(100.0), place);
         }
         if let Some(damping) = &mut answer.damping {
             let unit = match law {
@@ -389,15 +438,17 @@ impl Shown<'_> {
             let (name, place) = (format!("{prefix}drive length"), Place::Number(length));
             self.show(name, "", about, Range::Around(0.5), place);
         }
+        if let Some(stiffness) = &mut drive.stiffness {
+            let about = "By what part its constant grows for each unit of its signal.";
+            let (name, place) = (format!("{prefix}drive stiffness"), Place::Number(stiffness));
+            self.show(name, "", about, Range::Either(1.0), place);
+        }
     }
 
     /// Nodes and elements that a tissue names one by one.
     fn edit(&mut self, edit: &mut EditSpec) {
         for node in &mut edit.nodes {
-            let title = match node.node {
-                NodeName::Surface(n) => format!("node {n}"),
-                NodeName::Central(c) => format!("centre {}", c.centre),
-            };
+            let title = title(&node.node);
             for (what, unit, range, place) in [
                 ("mass", "kg", Range::Tenfold, &mut node.mass),
                 ("damping", "N·s/m", Range::UpTo(1.0), &mut node.damping),
@@ -462,6 +513,34 @@ impl Shown<'_> {
         for (i, driven) in edit.driven.iter_mut().enumerate() {
             self.drive(&format!("driven {i} "), Some(&mut driven.drive));
         }
+    }
+
+    /// What nodes that a tissue names are marked as (K26).
+    fn marks(&mut self, edit: &mut EditSpec, tissue: usize) {
+        (self.newer, self.touches) = (true, Touches::Skin(tissue));
+        for node in &mut edit.nodes {
+            let title = title(&node.node);
+            if let Some(touchable) = &mut node.touchable {
+                let about = "Instruments and bodies touch the triangles at it.";
+                let (name, place) = (format!("{title} touchable"), Place::Yes(touchable));
+                self.show(name, "", about, Range::Choice, place);
+            }
+            if let Some(marked) = &mut node.cut_mark {
+                let (name, about) = (format!("{title} cut mark"), "It is marked for cutting.");
+                self.show(name, "", about, Range::Choice, Place::Yes(marked));
+            }
+            if let Some(mark) = &mut node.mark {
+                let about = "The mark that rules of behaviour refer to, a whole number.";
+                let range = Range::Within(f64::from(u16::MAX));
+                self.show(format!("{title} mark"), "", about, range, Place::Mark(mark));
+            }
+            if let Some(bits) = &mut node.bits {
+                let about = "Its attribute bits: 2048 cut mark, 4096 not touchable, 65536 and above the mark.";
+                let range = Range::Within(f64::from(u32::MAX));
+                self.show(format!("{title} bits"), "", about, range, Place::Bits(bits));
+            }
+        }
+        (self.newer, self.touches) = (false, Touches::Tissue(tissue));
     }
 
     fn moments(&mut self, title: &str, moments: &mut [f64; 3]) {
@@ -529,5 +608,12 @@ impl Shown<'_> {
             let name = format!("value {k}");
             self.show(name, "", about, Range::Either(1.0), Place::Number(value));
         }
+        self.newer = true;
+        for (k, [time, _]) in signal.table.iter_mut().enumerate() {
+            let (name, about) = (format!("time {k}"), "When it has this value; times ascend.");
+            let reach = Range::Around(time.abs().max(1.0));
+            self.show(name, "s", about, reach, Place::Number(time));
+        }
+        self.newer = false;
     }
 }

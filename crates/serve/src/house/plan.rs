@@ -116,6 +116,7 @@ fn lab(id: &str, scene: &Scene, threads: usize) -> Result<Built, Refusal> {
         now: Now {
             parameters: describe::parameters(&simulation),
             bounds: describe::bounds(&simulation),
+            flags: describe::flags(&simulation),
             ..Now::default()
         },
         profile: None,

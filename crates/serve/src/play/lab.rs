@@ -9,7 +9,7 @@ use crate::{
 };
 use std::{collections::BTreeMap, sync::Arc};
 use trocar_dynamics::Anchor;
-use trocar_scene::{Change, Input, Pull, Simulation, event::Happening};
+use trocar_scene::{Change, Flags, Input, Pull, Simulation, attributes::ALL, event::Happening};
 
 /// The mouse never pulls harder than this, N: what a strong hand can do with an instrument.
 const GREATEST_PULL: f64 = 10.0;
@@ -60,6 +60,30 @@ impl Lab {
         self.outlet.tell(&ServerMessage::Picked { name });
     }
 
+    /// Gives a net, or all of them, other attribute bits with the next step; or tells why not.
+    fn flag(&mut self, tissue: Option<u32>, word: u32) {
+        let mut nets = self.simulation.flag_words();
+        let name = match tissue {
+            None => Some(ALL.to_owned()),
+            Some(i) => nets.nth(i as usize).map(|(name, _)| name.to_owned()),
+        };
+        drop(nets);
+        let wanted = name
+            .ok_or_else(|| "there is no such tissue".to_owned())
+            .and_then(|name| self.simulation.flag_changes(&name, &Flags::Word(word)));
+        match wanted {
+            Ok(changes) => {
+                let wishes = changes.iter().map(|c| (c.parameter, c.value));
+                self.pending.extend(wishes);
+            }
+            Err(reason) => {
+                let text = format!("flags stay as they were: {reason}");
+                let time = self.simulation.state().time;
+                self.outlet.event(time, NoticeKind::Error, text);
+            }
+        }
+    }
+
     /// Notes what was changed, and tells everybody.
     fn changed(&mut self) {
         for change in &self.input.changes {
@@ -80,11 +104,17 @@ impl Lab {
     fn tell_parameters(&self) {
         let parameters = describe::parameters(&self.simulation);
         let bounds = describe::bounds(&self.simulation);
+        let flags = describe::flags(&self.simulation);
         self.outlet.note(|now| {
             now.parameters.clone_from(&parameters);
             now.bounds.clone_from(&bounds);
+            now.flags.clone_from(&flags);
         });
-        let message = ServerMessage::Parameters { parameters, bounds };
+        let message = ServerMessage::Parameters {
+            parameters,
+            bounds,
+            flags,
+        };
         self.outlet.tell(&message);
     }
 }
@@ -111,6 +141,7 @@ impl Play for Lab {
             Order::Change(parameter, value) => {
                 self.pending.insert(parameter, value);
             }
+            Order::Flags(tissue, word) => self.flag(tissue, word),
             Order::Finish | Order::Seek(_) => {}
         }
     }

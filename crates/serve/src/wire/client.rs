@@ -85,6 +85,13 @@ pub enum ClientMessage {
         /// Its new value.
         value: f64,
     },
+    /// Lab: give a tissue other attribute bits.
+    Flags {
+        /// Which one, counted from 0 among the nets; null for all.
+        tissue: Option<u32>,
+        /// All its bits.
+        word: u32,
+    },
     /// What this connection wants to see of the inside.
     Watch {
         /// Nodes and what they are.
@@ -232,6 +239,8 @@ impl ClientMessage {
             | Self::Restart {}
             | Self::Finish {}
             | Self::Drop {}
+            // Which tissues there are, and which bits can be, the simulation knows.
+            | Self::Flags { .. }
             | Self::Watch { .. } => Ok(()),
         }
     }
@@ -276,6 +285,20 @@ mod tests {
                 ClientMessage::Change {
                     parameter: 2,
                     value: 9e9,
+                },
+            ),
+            (
+                r#"{"type":"flags","tissue":1,"word":8272}"#,
+                ClientMessage::Flags {
+                    tissue: Some(1),
+                    word: 0x2050,
+                },
+            ),
+            (
+                r#"{"type":"flags","tissue":null,"word":80}"#,
+                ClientMessage::Flags {
+                    tissue: None,
+                    word: 0x50,
                 },
             ),
             (

@@ -56,6 +56,16 @@ pub struct StepBound {
     pub time_constant: Option<f64>,
 }
 
+/// Attribute bits of a tissue that is a nodal net.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct FlagWord {
+    /// The name of the tissue.
+    pub tissue: String,
+    /// Its bits now.
+    pub word: u32,
+}
+
 /// What a mark is drawn as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -190,6 +200,8 @@ pub enum ServerMessage {
         parameters: Vec<Parameter>,
         /// How long substeps may be; in the Lab.
         bounds: Vec<StepBound>,
+        /// Attribute bits of its nets; in the Lab.
+        flags: Vec<FlagWord>,
         /// What is to be done; in an exercise.
         task: Option<Task>,
         /// What is seen again; in a replay.
@@ -220,6 +232,8 @@ pub enum ServerMessage {
         parameters: Vec<Parameter>,
         /// How long substeps may be now.
         bounds: Vec<StepBound>,
+        /// Attribute bits of all nets now.
+        flags: Vec<FlagWord>,
     },
     /// What the mouse has taken hold of.
     Picked {

@@ -34,7 +34,7 @@ fn make() -> String {
     declare!(text:
         Handle, EndoscopeHandle, Limits, EndoscopeLimits, Look, TissueDescription, PathDescription, CircleDescription, SceneryDescription,
         BodyDescription, InstrumentKind, InstrumentDescription, EndoscopeDescription, CameraDescription, SceneDescription,
-        Role, Parameter, StepBound, MarkKind, MarkState, Mark, Task, NoticeKind, Marker, Replay, ServerMessage,
+        Role, Parameter, StepBound, FlagWord, MarkKind, MarkState, Mark, Task, NoticeKind, Marker, Replay, ServerMessage,
         ClientMessage, Problem, Health, LevelInfo, PartInfo, ExerciseInfo, SceneInfo, Profile, NewProfile,
         NewOperation, OperationKind, OperationInfo, Ending, ResultRow, Better, Measured, Part, Trace,
         ResultDetail,

@@ -202,12 +202,13 @@ impl Client {
             parameters,
             bounds,
             task,
+            flags: _,
             replay,
         }) = receive(&mut socket).await
         else {
             panic!("the first message is a hello");
         };
-        assert_eq!(protocol, 3);
+        assert_eq!(protocol, 4);
         Self {
             socket,
             role,

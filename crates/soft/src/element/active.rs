@@ -1,5 +1,6 @@
 //! Active elements: driven by a function of time (K44), as a muscle is, or a vessel that pulsates.
 
+use super::Law;
 use serde::{Deserialize, Serialize};
 use std::f64::consts::TAU;
 use trocar_math::real;
@@ -82,12 +83,22 @@ impl Signal {
 
     /// The greatest absolute value it ever has.
     pub fn peak(&self) -> f64 {
+        let [least, greatest] = self.range();
+        least.abs().max(greatest.abs())
+    }
+
+    /// The least and the greatest value it ever has.
+    pub fn range(&self) -> [f64; 2] {
         match self {
             Self::Sine {
                 mean, amplitude, ..
-            } => mean.abs() + amplitude.abs(),
-            Self::Pulse { .. } => 1.0,
-            Self::Table(points) => points.iter().map(|p| p[1].abs()).fold(0.0, f64::max),
+            } => [mean - amplitude.abs(), mean + amplitude.abs()],
+            Self::Pulse { .. } => [0.0, 1.0],
+            Self::Table(points) => {
+                let values = || points.iter().map(|p| p[1]);
+                let least = values().reduce(f64::min).unwrap_or(0.0);
+                [least, values().reduce(f64::max).unwrap_or(0.0)]
+            }
         }
     }
 
@@ -141,15 +152,93 @@ pub enum Drive {
     /// Makes the rest length longer by so much of itself for every unit of the signal: −0.2 contracts by a fifth, a
     /// positive one widens a vessel whose rings are driven.
     Length(f64),
+    /// Makes the constant of its law greater by so much of itself for every unit of the signal: a muscle stiffens as it contracts. Limits of
+    /// the force stay what they are.
+    Stiffness(f64),
+}
+
+/// What an element is made into by what drives it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Driven {
+    /// Its rest length times this.
+    pub length: f64,
+    /// The constant of its law times this.
+    pub stiffness: f64,
+    /// N of tension beside what its law says.
+    pub tension: f64,
+}
+
+impl Driven {
+    /// An element that nothing drives.
+    pub const NOT: Self = Self {
+        length: 1.0,
+        stiffness: 1.0,
+        tension: 0.0,
+    };
+
+    /// A law with another constant.
+    pub fn law(&self, law: &Law) -> Law {
+        Law {
+            constant: law.constant * self.stiffness,
+            ..*law
+        }
+    }
 }
 
 impl Drive {
-    /// The most a signal that reaches `peak` does: the rest length times the first, and N of tension.
-    pub fn extremes(self, peak: f64) -> (f64, f64) {
+    /// What a signal of this value does.
+    pub fn by(self, value: f64) -> Driven {
         match self {
-            Self::Force(newtons) => (1.0, newtons.abs() * peak),
-            Self::Length(part) => (1.0 + part.abs() * peak, 0.0),
+            Self::Force(newtons) => Driven {
+                tension: newtons * value,
+                ..Driven::NOT
+            },
+            Self::Length(part) => Driven {
+                length: 1.0 + part * value,
+                ..Driven::NOT
+            },
+            Self::Stiffness(part) => Driven {
+                stiffness: 1.0 + part * value,
+                ..Driven::NOT
+            },
         }
+    }
+
+    /// The most of each that a signal ever does, of forces and lengths to either side.
+    pub fn extremes(self, signal: &Signal) -> Driven {
+        match self {
+            Self::Force(newtons) => Driven {
+                tension: newtons.abs() * signal.peak(),
+                ..Driven::NOT
+            },
+            Self::Length(part) => Driven {
+                length: 1.0 + part.abs() * signal.peak(),
+                ..Driven::NOT
+            },
+            Self::Stiffness(_) => {
+                let [a, b] = signal.range().map(|value| self.by(value).stiffness);
+                Driven {
+                    stiffness: a.max(b),
+                    ..Driven::NOT
+                }
+            }
+        }
+    }
+
+    /// Why a signal can't drive an element this way, if it can't.
+    pub fn objection(self, signal: &Signal) -> Option<&'static str> {
+        let sound = match self {
+            Self::Force(newtons) => newtons.is_finite(),
+            Self::Length(part) => part.is_finite() && part.abs() * signal.peak() < 1.0,
+            Self::Stiffness(part) => {
+                // What pushes away what it ought to draw would fall over at any step.
+                let least = signal.range().map(|value| self.by(value).stiffness);
+                part.is_finite() && least.iter().all(|x| *x >= 0.0)
+            }
+        };
+        (!sound).then_some(
+            "what drives it must be finite, leave it some of its rest length, and never make its constant negative",
+        )
     }
 }
 
@@ -219,6 +308,56 @@ mod tests {
             assert_eq!(table.at(t), value);
         }
         assert_eq!(table.peak(), 3.0);
+        assert_eq!(table.range(), [-1.0, 3.0]);
+    }
+
+    #[test]
+    fn the_most_a_drive_does_is_the_most_it_does_at_any_time() {
+        let signals = [
+            Signal::Sine {
+                mean: 0.4,
+                amplitude: -0.5,
+                rate: 3.0,
+                phase: 0.1,
+            },
+            Signal::Pulse {
+                start: 0.0,
+                period: 0.5,
+                rise: 0.1,
+                hold: 0.1,
+                fall: 0.2,
+            },
+            Signal::Table(vec![[0.0, -0.2], [0.3, 0.9], [0.7, -0.6]]),
+        ];
+        for signal in signals {
+            for drive in [
+                Drive::Force(-2.0),
+                Drive::Length(0.4),
+                Drive::Stiffness(0.8),
+                Drive::Stiffness(-0.9),
+            ] {
+                assert_eq!(drive.objection(&signal), None);
+                let most = drive.extremes(&signal);
+                let mut seen = Driven::NOT;
+                for i in 0..10_000 {
+                    let now = drive.by(signal.at(f64::from(i) * 1e-4));
+                    seen.tension = seen.tension.max(now.tension.abs());
+                    seen.length = seen.length.max(now.length);
+                    seen.stiffness = seen.stiffness.max(now.stiffness);
+                    assert!(now.stiffness >= 0.0 && now.length > 0.0);
+                }
+                assert!((seen.tension - most.tension).abs() < 2e-3);
+                assert!(seen.length <= most.length + 1e-12);
+                let near = (seen.stiffness - most.stiffness).abs();
+                assert!(near < 1e-3, "{signal:?} {drive:?}: {seen:?} {most:?}");
+            }
+        }
+        // Below 0 it would push away what it ought to draw.
+        let pulse = Signal::Table(vec![[0.0, 0.0], [1.0, 1.0]]);
+        assert_eq!(Drive::Stiffness(-1.0).objection(&pulse), None);
+        assert!(Drive::Stiffness(-1.01).objection(&pulse).is_some());
+        assert_eq!(Drive::Stiffness(20.0).objection(&pulse), None);
+        assert!(Drive::Stiffness(f64::NAN).objection(&pulse).is_some());
     }
 
     #[test]

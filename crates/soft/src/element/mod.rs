@@ -6,7 +6,7 @@ mod law;
 mod pieces;
 mod plastic;
 
-pub use active::{Active, Drive, Signal};
+pub use active::{Active, Drive, Driven, Signal};
 pub use kuhn::{KuhnElement, KuhnError, KuhnLaw, bits, signed_spring};
 pub(crate) use law::LEAST_REACH;
 pub use law::{Base, Input, Law};

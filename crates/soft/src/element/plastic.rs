@@ -37,13 +37,21 @@ impl Plastic {
     /// does not yield. Asked again with the same stretch, it answers with what it was given, to rounding.
     #[inline]
     pub fn settled(&self, stretch: f64, flow: f64, rest_length: f64) -> f64 {
+        self.eased(stretch, flow, rest_length, 0.0).0
+    }
+
+    /// [`settled`](Self::settled) for a spring that is `spared` (m): somebody had it forget its flow while it was drawn (or, below 0, pressed) so far.
+    /// It does not yield on its way back; what it has come back it is spared no longer. Returns the flow, and up to where it is spared from now on.
+    #[inline]
+    pub fn eased(&self, stretch: f64, flow: f64, rest_length: f64, spared: f64) -> (f64, f64) {
         let over = stretch - flow - self.hardening * flow;
         let bound = self.yield_strain * rest_length;
-        let beyond = over - over.clamp(-bound, bound);
+        let borne = over.clamp((-bound).min(spared), bound.max(spared));
         let most = self.most * rest_length;
         // What lies beyond already is not drawn back: `most` may have been changed meanwhile.
         let most = most.max(flow.abs());
-        (flow + beyond / (1.0 + self.hardening)).clamp(-most, most)
+        let flow = (flow + (over - borne) / (1.0 + self.hardening)).clamp(-most, most);
+        (flow, if borne.abs() > bound { borne } else { 0.0 })
     }
 
     pub(super) fn objection(&self) -> Option<&'static str> {
@@ -127,6 +135,30 @@ mod tests {
         assert!((flow - 0.002).abs() < 1e-15);
         assert_eq!(plastic.settled(flow, flow, REST), flow);
         assert_eq!(law.tension(0.002 - flow), 0.0);
+    }
+
+    #[test]
+    fn what_is_spared_comes_back_without_yielding_and_yields_again_when_drawn_on() {
+        let plastic = Plastic::new(0.1, 0.3);
+        // It yields at 2 mm, and was made to forget at 5 mm: back to nothing it leaves no flow.
+        for side in [1.0, -1.0] {
+            let (mut flow, mut spared) = (0.0, side * 0.005);
+            for step in (0..=50).rev() {
+                let stretch = side * 1e-4 * f64::from(step);
+                (flow, spared) = plastic.eased(stretch, flow, REST, spared);
+                assert_eq!(flow, 0.0, "{stretch}");
+                assert!(spared.abs() <= stretch.abs());
+            }
+            assert_eq!(spared, 0.0);
+            // At 4 mm it is let be; drawn on from 3 mm, where it had come back to, it flows as one that yields there.
+            let (flow, spared) = plastic.eased(side * 0.003, 0.0, REST, side * 0.004);
+            assert_eq!((flow, spared), (0.0, side * 0.003));
+            let (flow, spared) = plastic.eased(side * 0.0043, flow, REST, spared);
+            assert!((flow - side * 0.001).abs() < 1e-12 && spared == side * 0.003);
+            // Sparing one side spares not the other.
+            let (flow, spared) = plastic.eased(-side * 0.0033, 0.0, REST, side * 0.004);
+            assert!((flow + side * 0.001).abs() < 1e-12 && spared == 0.0);
+        }
     }
 
     #[test]

@@ -72,11 +72,33 @@ impl Net {
         }
         let flown = |i: u32| nodes.flow.get(i as usize).copied().unwrap_or(0.0);
         let known: BTreeMap<_, _> = numbered(yielded).map(|(i, key)| (key, flown(i))).collect();
-        let mut flow = vec![0.0; self.rest.flow.len()];
-        for (i, key) in numbered(&now) {
-            flow[i as usize] = known.get(&key).copied().unwrap_or(0.0);
+        let kept = |known: &BTreeMap<_, f64>| {
+            let mut list = vec![0.0; self.rest.flow.len()];
+            for (i, key) in numbered(&now) {
+                list[i as usize] = known.get(&key).copied().unwrap_or(0.0);
+            }
+            list
+        };
+        if !nodes.spared.is_empty() {
+            let spared = |i: u32| nodes.spared.get(i as usize).copied().unwrap_or(0.0);
+            let known = numbered(yielded).map(|(i, key)| (key, spared(i))).collect();
+            nodes.spared = kept(&known);
         }
-        nodes.flow = flow;
+        nodes.flow = kept(&known);
+    }
+
+    /// Has all elements forget how far they have flown: they draw back to the shape they were built with. What is drawn farther than it
+    /// would yield at is spared on its way back ([`Plastic::eased`](crate::Plastic::eased)), or it would never get there.
+    pub fn forget_flow(&self, nodes: &mut Nodes) {
+        nodes.flow.fill(0.0);
+        nodes.spared.clear();
+        nodes.spared.resize(nodes.flow.len(), 0.0);
+        for (i, ends) in self.yielding() {
+            let [a, b] = ends.map(|n| nodes.position[n as usize]);
+            if let Some(spared) = nodes.spared.get_mut(i as usize) {
+                *spared = a.distance(b) - self.element(i as usize).rest_length;
+            }
+        }
     }
 
     /// The connection elements that yield.

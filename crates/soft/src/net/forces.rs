@@ -307,14 +307,25 @@ impl Net {
 
     /// Lets flow what yields (see [`Plastic`](element::Plastic)): once a substep, when everything has moved.
     fn let_flow(&self, nodes: &mut Nodes) {
-        let Nodes { position, flow, .. } = nodes;
+        let Nodes {
+            position,
+            flow,
+            spared,
+            ..
+        } = nodes;
         for i in &self.links.plastic {
             let i = *i as usize;
             let plastic = self.links.laws[self.links.law[i] as usize].plastic;
             if let (Some(plastic), Some(flow)) = (plastic, flow.get_mut(i)) {
                 let [a, b] = self.links.ends[i].map(|n| position[n as usize]);
                 let rest = self.links.rest_length[i];
-                *flow = plastic.settled(a.distance(b) - rest, *flow, rest);
+                let stretch = a.distance(b) - rest;
+                match spared.get_mut(i) {
+                    Some(spared) => {
+                        (*flow, *spared) = plastic.eased(stretch, *flow, rest, *spared);
+                    }
+                    None => *flow = plastic.settled(stretch, *flow, rest),
+                }
             }
         }
     }

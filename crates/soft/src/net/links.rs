@@ -1,7 +1,7 @@
 //! The elements between two nodes, as they were built.
 
 use super::parts::NetParts;
-use crate::element::{Active, Drive, Element, Input, Law, Signal};
+use crate::element::{Active, Drive, Driven, Element, Input, Law, Signal};
 use std::collections::BTreeMap;
 use trocar_dynamics::Nodes;
 
@@ -87,6 +87,7 @@ impl Links {
             let does = match active.drive {
                 Drive::Force(newtons) => (active.signal, 0, newtons.to_bits()),
                 Drive::Length(part) => (active.signal, 1, part.to_bits()),
+                Drive::Stiffness(part) => (active.signal, 2, part.to_bits()),
             };
             drives[active.element as usize] = Some(*known.entry(does).or_insert(a as u32));
         }
@@ -98,33 +99,39 @@ impl Links {
         self.drives.get(i).copied().flatten()
     }
 
-    /// Stretch (m) of a spring at `time` s as its law sees it, and the tension (N) that is added to what the law says.
-    pub fn stretch(&self, nodes: &Nodes, i: usize, time: f64) -> (f64, f64) {
+    /// Stretch (m) of a spring at `time` s as its law sees it, and what it is driven to be.
+    pub fn stretch(&self, nodes: &Nodes, i: usize, time: f64) -> (f64, Driven) {
         let [a, b] = self.ends[i].map(|n| nodes.position[n as usize]);
-        let (scale, bias) = self.drive(i).map_or((1.0, 0.0), |a| self.driven(a, time));
+        let driven = self.drive(i).map_or(Driven::NOT, |a| self.driven(a, time));
         let flow = match self.laws[self.law[i] as usize].plastic {
             Some(_) => nodes.flow.get(i).copied().unwrap_or(0.0),
             None => 0.0,
         };
-        (a.distance(b) - self.rest_length[i] * scale - flow, bias)
+        let rest = self.rest_length[i] * driven.length;
+        (a.distance(b) - rest - flow, driven)
     }
 
-    /// What an active element is driven by at `time` s: its rest length times the first, its tension plus the second (N).
-    pub fn driven(&self, active: u32, time: f64) -> (f64, f64) {
+    /// What an active element is driven to be at `time` s.
+    pub fn driven(&self, active: u32, time: f64) -> Driven {
         let active = &self.actives[active as usize];
-        let signal = self.signals[active.signal as usize].at(time);
-        match active.drive {
-            Drive::Force(newtons) => (1.0, newtons * signal),
-            Drive::Length(part) => (1.0 + part * signal, 0.0),
-        }
+        let signal = &self.signals[active.signal as usize];
+        active.drive.by(signal.at(time))
+    }
+
+    /// The most that an element is ever driven to be.
+    pub fn extremes(&self, i: usize) -> Driven {
+        self.drive(i).map_or(Driven::NOT, |a| {
+            let active = &self.actives[a as usize];
+            active.drive.extremes(&self.signals[active.signal as usize])
+        })
     }
 
     /// Energy of all springs, J, as they are driven at `time` s and as far as they have flown.
     pub fn energy(&self, nodes: &Nodes, time: f64) -> f64 {
         let springs = (0..self.len()).filter(|i| self.law_of(*i).input == Input::Distance);
         let energy = |i: usize| {
-            let (stretch, bias) = self.stretch(nodes, i, time);
-            self.law_of(i).energy(stretch) + bias * stretch
+            let (stretch, driven) = self.stretch(nodes, i, time);
+            driven.law(&self.law_of(i)).energy(stretch) + driven.tension * stretch
         };
         springs.map(energy).sum()
     }
@@ -142,12 +149,9 @@ impl Links {
     }
 
     fn spring_slope(&self, i: usize, law: &Law) -> f64 {
-        let (longest, bias) = self.drive(i).map_or((1.0, 0.0), |a| {
-            let active = &self.actives[a as usize];
-            let peak = self.signals[active.signal as usize].peak();
-            active.drive.extremes(peak)
-        });
-        law.spring_slope(self.rest_length[i], longest, bias)
+        let most = self.extremes(i);
+        let law = most.law(law);
+        law.spring_slope(self.rest_length[i], most.length, most.tension)
     }
 }
 

@@ -15,7 +15,7 @@ pub use flags::NodeFlags;
 pub use parts::{Bend, NetError, NetParts, OwnMemory, Torsion, Twist};
 pub(crate) use present::Least;
 
-use crate::element::{self, Base, Element, Input};
+use crate::element::{self, Active, Base, Drive, Element, Input};
 use glam::{DQuat, DVec3};
 use links::Links;
 use schedule::Schedule;
@@ -194,8 +194,8 @@ impl Net {
         let law = self.links.law_of(i);
         match law.input {
             Input::Distance => {
-                let (stretch, bias) = self.links.stretch(nodes, i, time);
-                law.tension(stretch) + bias
+                let (stretch, driven) = self.links.stretch(nodes, i, time);
+                driven.law(&law).tension(stretch) + driven.tension
             }
             Input::Velocity => {
                 let [a, b] = self.links.ends[i];
@@ -203,6 +203,23 @@ impl Net {
                 law.tension(velocity(a).distance(velocity(b)))
             }
         }
+    }
+
+    /// The same net with every element whose stiffness is driven as stiff as it ever is, for good; none if there is no such element.
+    pub(crate) fn stiffened(&self) -> Option<Self> {
+        let stiffens = |a: &Active| matches!(a.drive, Drive::Stiffness(_));
+        if !self.links.actives.iter().any(stiffens) {
+            return None;
+        }
+        let mut stiff = self.clone();
+        let changed = stiff.change(|parts| {
+            for active in parts.actives.iter().filter(|a| stiffens(a)) {
+                let e = active.element as usize;
+                parts.elements[e].law = self.links.extremes(e).law(&parts.elements[e].law);
+            }
+            parts.actives.retain(|a| !stiffens(a));
+        });
+        changed.ok().map(|()| stiff)
     }
 
     pub(crate) fn links_energy(&self, nodes: &Nodes, time: f64) -> f64 {

@@ -1,7 +1,7 @@
 //! What a net is made of, and whether that can be.
 
 use super::NodeFlags;
-use crate::element::{Active, Base, Drive, Element, Input, Signal};
+use crate::element::{Active, Base, Element, Input, Signal};
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -298,15 +298,8 @@ fn check_actives(parts: &NetParts) -> Result<(), NetError> {
                 "an element yields or is driven, not both; use two, one after the other (K37)",
             ));
         }
-        let sound = match active.drive {
-            Drive::Force(newtons) => newtons.is_finite(),
-            Drive::Length(part) => part.is_finite() && part.abs() * signal.peak() < 1.0,
-        };
-        if !sound {
-            return Err(NetError::Element(
-                e,
-                "what drives it must be finite, and leave it some of its rest length",
-            ));
+        if let Some(objection) = active.drive.objection(signal) {
+            return Err(NetError::Element(e, objection));
         }
     }
     Ok(())

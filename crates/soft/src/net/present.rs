@@ -112,8 +112,10 @@ impl Net {
             let long = law.constant * (length - lane.rest + near);
             law.constant.max(across(long))
         } else {
-            let (stretch, bias) = self.links.stretch(nodes, lane.element, now.time);
-            let tension = |more: f64| law.tension(stretch + more) + bias;
+            let (stretch, driven) = self.links.stretch(nodes, lane.element, now.time);
+            // As stiff as it is ever driven to be: it may become so within the step.
+            let law = self.links.extremes(lane.element).law(law);
+            let tension = |more: f64| law.tension(stretch + more) + driven.tension;
             let (short, held, long) = (tension(-near), tension(0.0), tension(near));
             let slope = ((long - held) / near).max((held - short) / near);
             slope.max(across(long)).max(0.0)

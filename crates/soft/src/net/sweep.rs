@@ -10,7 +10,7 @@ use super::{
     links::Links,
     schedule::{Run, Schedule},
 };
-use crate::element::{Base, Input, Law, NO_LENGTH};
+use crate::element::{Base, Driven, Input, Law, NO_LENGTH};
 use glam::DVec3;
 use trocar_math::{
     Four, f64x4,
@@ -38,9 +38,9 @@ pub(super) fn sweep(
     force: &mut [DVec3],
 ) {
     let law = &links.laws[run.kind.law as usize];
-    let (scale, bias) = match run.kind.drive {
+    let driven = match run.kind.drive {
         Some(active) => links.driven(active, view.time),
-        None => (1.0, 0.0),
+        None => Driven::NOT,
     };
     let chunk = first..first + force.len();
     let all = (view.position, view.velocity);
@@ -53,7 +53,7 @@ pub(super) fn sweep(
         far: if run.kind.both { near } else { all },
     };
     let plain = law.is_plain() && run.kind.drive.is_none();
-    let shaped = Shaped { law, scale, bias };
+    let shaped = Shaped { law, driven };
     match (law.input, law.linear_damping(), plain) {
         (Input::Velocity, Some(gain), _) => work.each(force, &Drag { gain }),
         (Input::Velocity, None, _) => work.each(force, &ShapedDrag { law }),
@@ -352,8 +352,7 @@ impl Kernel for Drag {
 /// Springs of any law: −F(l − l₀ − s) r.
 struct Shaped<'a> {
     law: &'a Law,
-    scale: f64,
-    bias: f64,
+    driven: Driven,
 }
 
 impl Kernel for Shaped<'_> {
@@ -362,12 +361,13 @@ impl Kernel for Shaped<'_> {
     #[inline(always)]
     fn factor(&self, block: &Block, work: &Work<'_>) -> f64x4 {
         let length = block.square.sqrt();
-        let mut stretch = length - block.rest * f64x4::splat(self.scale);
+        let mut stretch = length - block.rest * f64x4::splat(self.driven.length);
         if self.law.plastic.is_some() {
             let flow = |e: u32| work.view.flow.get(e as usize).copied().unwrap_or(0.0);
             stretch -= f64x4::new(work.schedule.source[block.index].map(flow));
         }
-        let pull = tension(self.law, block.constant, stretch) + f64x4::splat(self.bias);
+        let constant = block.constant * f64x4::splat(self.driven.stiffness);
+        let pull = tension(self.law, constant, stretch) + f64x4::splat(self.driven.tension);
         -pull / length.fast_max(f64x4::splat(NO_LENGTH))
     }
 }

@@ -15,6 +15,7 @@ import { type Camera, ViewTools } from "../operate/ViewTools";
 import { clock } from "../operate/words";
 import { copyText, valuesAsText } from "./copy";
 import { EnergyPanel } from "./EnergyPanel";
+import { Flags } from "./Flags";
 import { Parameters } from "./Parameters";
 import { SearchPanel, SolverPanel, StagePanel } from "./Readings";
 import { ViewSwitches } from "./ViewSwitches";
@@ -175,6 +176,13 @@ export function Workbench({ operation }: { operation: string }) {
             disabled={!controls}
             paused={status?.paused ?? false}
             onChange={(index, value) => theatre?.change(index, value)}
+          />
+        </Fold>
+        <Fold title="Attribute bits">
+          <Flags
+            flags={stage.flags}
+            disabled={!controls}
+            onChange={(tissue, word) => theatre?.flags(tissue, word)}
           />
         </Fold>
       </aside>

@@ -4,7 +4,7 @@ import { type RefObject, useCallback, useEffect, useRef, useState } from "react"
 import { api } from "../../api";
 import { theatreOptions, useSettings } from "../../settings";
 import { type Status, Theatre } from "../../theatre";
-import type { Marker, Parameter, ServerMessage, StepBound, Task } from "../../wire";
+import type { FlagWord, Marker, Parameter, ServerMessage, StepBound, Task } from "../../wire";
 
 /** The first message of a connection. */
 export type Hello = Extract<ServerMessage, { type: "hello" }>;
@@ -38,6 +38,8 @@ export interface Stage {
   parameters: Parameter[];
   /** How long substeps may be; in the Lab. */
   bounds: StepBound[];
+  /** Attribute bits of the nets; in the Lab. */
+  flags: FlagWord[];
   /** What the mouse has taken hold of in the Lab: undefined until it has tried. */
   picked: string | null | undefined;
   lost: Lost | null;
@@ -63,6 +65,7 @@ export function useTheatre(operation: string, watchOnly = false): Stage {
   const [finished, setFinished] = useState<Finished | null>(null);
   const [parameters, setParameters] = useState<Parameter[]>([]);
   const [bounds, setBounds] = useState<StepBound[]>([]);
+  const [flags, setFlags] = useState<FlagWord[]>([]);
   const [picked, setPicked] = useState<string | null | undefined>(undefined);
   const [lost, setLost] = useState<Lost | null>(null);
   const [failure, setFailure] = useState<string | null>(null);
@@ -87,6 +90,7 @@ export function useTheatre(operation: string, watchOnly = false): Stage {
             setTask(message.task);
             setParameters(message.parameters);
             setBounds(message.bounds);
+            setFlags(message.flags);
             setLost(null);
             setFailure(null);
           },
@@ -97,9 +101,10 @@ export function useTheatre(operation: string, watchOnly = false): Stage {
           },
           task: setTask,
           finished: setFinished,
-          parameters(now, allowed) {
+          parameters(now, allowed, bits) {
             setParameters(now);
             setBounds(allowed);
+            setFlags(bits);
           },
           picked: setPicked,
           lost: (delay, reason) => setLost({ again: performance.now() + delay, reason }),
@@ -164,6 +169,7 @@ export function useTheatre(operation: string, watchOnly = false): Stage {
     finished,
     parameters,
     bounds,
+    flags,
     picked,
     lost,
     failure,
