@@ -276,11 +276,7 @@ fn drive(dice: &mut Dice, parts: &mut NetParts, force: f64) {
             let drive = if dice.once_in(2) {
                 Drive::Force(dice.between(-0.1, 0.3) * force)
             } else {
-                let part = dice.between(-0.3, 0.3);
-                match e % 2 {
-                    0 => Drive::Length(part),
-                    _ => Drive::Stiffness(3.0 * part),
-                }
+                Drive::Length(dice.between(-0.3, 0.3))
             };
             parts.actives.push(Active {
                 element: e as u32,
