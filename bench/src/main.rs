@@ -67,6 +67,11 @@ const BENCHES: &[Bench] = &[
         run: collide::grid,
     },
     Bench {
+        name: "collide/kuhn",
+        about: "what Kuhn's instrument test overlooks and imagines, beside the swept one",
+        run: collide::kuhn,
+    },
+    Bench {
         name: "rigid/chain",
         about: "ball joints in a row, every solver, beside Rapier",
         run: rigid::chain,

@@ -317,10 +317,10 @@ impl Depth<'_> {
 }
 
 /// Numbers that are always the same.
-struct Random(u64);
+pub(super) struct Random(pub u64);
 
 impl Random {
-    fn next(&mut self) -> f64 {
+    pub fn next(&mut self) -> f64 {
         self.0 = self
             .0
             .wrapping_mul(6364136223846793005)
@@ -328,7 +328,7 @@ impl Random {
         (self.0 >> 33) as f64 / (1_u64 << 30) as f64 - 1.0
     }
 
-    fn point(&mut self) -> DVec3 {
+    pub fn point(&mut self) -> DVec3 {
         DVec3::new(self.next(), self.next(), self.next())
     }
 }

@@ -36,6 +36,48 @@ fn place(n: u32, gap: f64) -> Vec<DVec3> {
 }
 
 #[test]
+fn what_is_grown_together_does_not_touch_and_all_else_does() {
+    let n = 6;
+    let triangles = sheets(n);
+    let half = 2 * n * n;
+    // The second sheet is tilted through the first about the middle.
+    let mut positions = place(n, 0.0);
+    for p in &mut positions[((n + 1) * (n + 1)) as usize..] {
+        p.z = 0.4 * (p.x - 0.03);
+    }
+    let tree = Tree::new(&triangles, &positions).unwrap();
+    let surface = Side {
+        tree: &tree,
+        positions: &positions,
+    };
+    let mut folds = Folds::default();
+    let pairs = |folds: &Folds| -> Vec<[u32; 2]> {
+        let spots = folds.folds().iter().map(|f| f.spots.map(|s| s.triangle));
+        spots.map(|[s, t]| [s.min(t), s.max(t)]).collect()
+    };
+    folds.update(surface, 0.001);
+    let before = pairs(&folds);
+    let through = |pair: &[u32; 2]| {
+        let [s, t] = pair.map(|t| triangles[t as usize].map(|n| positions[n as usize]));
+        trocar_collide::triangle::touch(&s, &t)
+    };
+    assert!(before.iter().any(through) && before.iter().any(|p| !through(p)));
+    // Wanted of one half of the first sheet alone.
+    let wanted = |pair: [u32; 2]| pair[0] < half / 2;
+    let joined = folds.join(surface, wanted);
+    assert!(joined > 0);
+    let mut after = Folds::default();
+    after.join(surface, wanted);
+    after.update(surface, 0.001);
+    let after = pairs(&after);
+    assert!(after.iter().all(|p| !(wanted(*p) && through(p))));
+    // All that the other half had it has; and what both showed it shows alone.
+    let rest = |list: &[[u32; 2]]| list.iter().filter(|p| !wanted(**p)).count();
+    assert!(rest(&after) >= rest(&before));
+    assert!(after.iter().any(|p| !wanted(*p) && through(p)));
+}
+
+#[test]
 fn a_sheet_over_a_sheet_is_touched_once_by_each_node_over_it() {
     let n = 6;
     let triangles = sheets(n);

@@ -208,8 +208,23 @@ impl Folding {
         }
         // Nodes that are nowhere are found out by whoever moves them.
         self.tree = Tree::over(list.iter().copied(), &self.positions).0;
+        self.join(model);
         self.looked.clear();
         self.reach = -1.0;
+    }
+
+    /// Nets that go through each other at rest, as an organ and its duct do, are grown together there: what would push those triangles apart has no side to push to. Membranes
+    /// are laid beside each other, and their triangles come and go.
+    fn join(&mut self, model: &Model) {
+        let net = |t: u32| {
+            let own = self.members.iter().find(|m| t < m.share.triangles[1]);
+            own.is_some_and(|m| model.membrane(m.matter).is_none())
+        };
+        let surface = Side {
+            tree: &self.tree,
+            positions: &self.positions,
+        };
+        self.folds.join(surface, |[s, t]| net(s) && net(t));
     }
 
     fn mean_edge(&self) -> f64 {

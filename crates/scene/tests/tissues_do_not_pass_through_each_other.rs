@@ -120,6 +120,36 @@ fn crossings(simulation: &Simulation) -> usize {
     crossings_of(&triangles, &positions)
 }
 
+/// The gall bladder's neck and its duct go through each other where they are joined: there nothing pushes them apart.
+#[test]
+fn an_organ_and_the_duct_grown_to_it_are_left_as_they_are() {
+    let text = std::fs::read_to_string(common::scenes().join("gallbladder.toml")).unwrap();
+    let plain = text.replace("include = [\"parts/surroundings.toml\"]", "");
+    let thick = plain
+        .replace(
+            "[organ.material]",
+            "[organ.material]\ncontact_thickness = 0.001",
+        )
+        .replace(
+            "[pipe.material]",
+            "[pipe.material]\ncontact_thickness = 0.001",
+        );
+    let [mut plain, mut thick] = [plain, thick].map(|text| built(&text));
+    assert!(crossings(&thick) > 100);
+    for _ in 0..10 {
+        run(&mut plain, 10);
+        run(&mut thick, 10);
+        for name in ["gall bladder", "cystic duct"] {
+            let both = places(&plain, name).iter().zip(places(&thick, name));
+            let far = both.map(|(p, q)| p.distance(*q)).fold(0.0, f64::max);
+            assert!(
+                far < 2e-4,
+                "{name} is {far} m away from where it would hang"
+            );
+        }
+    }
+}
+
 #[test]
 fn a_sheet_that_is_folded_over_stays_on_itself() {
     let mut simulation = built(&flap("contact_thickness = 0.0004"));

@@ -122,6 +122,8 @@ pub struct Folds {
     search: Search,
     /// Triangles that may touch until the next look.
     pairs: Vec<[u32; 2]>,
+    /// Those that never count, in ascending order.
+    joined: Vec<[u32; 2]>,
     /// What each of them looks at.
     owned: Vec<Owned>,
     claims: Vec<Claim>,
@@ -160,7 +162,7 @@ impl Folds {
         let near = |s: &[DVec3; 3], t: &[DVec3; 3]| !features::lie_apart(*s, *t, far);
         let found = self.search.within_by(surface, reach, near, workers);
         self.pairs.clear();
-        self.pairs.extend_from_slice(found);
+        self.pairs.extend(apart(found, &self.joined));
         features::share_out(&self.pairs, surface.tree, &mut self.claims, &mut self.owned);
         self.pairs.len()
     }
@@ -192,11 +194,22 @@ impl Folds {
         };
         let found = self.search.pairs_within_by(surface, margin, near, workers);
         self.pairs.clear();
-        self.pairs.extend_from_slice(found);
+        self.pairs.extend(apart(found, &self.joined));
         // It serves once: to share out would cost more than it saves.
         self.owned.clear();
         self.owned.resize(self.pairs.len(), features::ALL);
         self.pairs.len()
+    }
+
+    /// From now on those pairs of triangles never count that go through each other as `surface` is now, if `wanted` says so, the lower one first: what is grown together has no
+    /// side to be on. Numbers are those of now: an edit of such triangles, or [`renumber`](Self::renumber), wants another call.
+    pub fn join(&mut self, surface: Side<'_>, wanted: impl Fn([u32; 2]) -> bool) -> usize {
+        self.joined.clear();
+        let touching = self.search.within(surface).iter().copied();
+        self.joined.extend(touching.filter(|pair| wanted(*pair)));
+        self.pairs.clear();
+        self.owned.clear();
+        self.joined.len()
     }
 
     /// The first pair of triangles of the last look that could not be judged, as a corner or its way is no number: whether they touch nobody can tell. All others were.
@@ -403,6 +416,16 @@ impl Folds {
             .find(known)
             .map(|f| f.normal)
     }
+}
+
+/// Those of `pairs` that are not among `joined`; both ascend.
+fn apart<'a>(pairs: &'a [[u32; 2]], joined: &'a [[u32; 2]]) -> impl Iterator<Item = [u32; 2]> + 'a {
+    let mut rest = joined;
+    pairs.iter().copied().filter(move |pair| {
+        let passed = rest.iter().take_while(|other| *other < pair).count();
+        rest = &rest[passed..];
+        rest.first() != Some(pair)
+    })
 }
 
 /// Where a contact comes: by its feature, then by how it was found and by its triangles; and which one it is.

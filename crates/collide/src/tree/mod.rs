@@ -76,6 +76,8 @@ pub struct Tree {
     travel: f64,
     /// The travel when each leaf was fitted. Empty until a [look](Tree::reached) fits some and not others.
     fitted: Vec<f64>,
+    /// The box around each branch that has leaves alone, of the refit that is being made: what threads hand on to the one that goes up from there.
+    crowns: Vec<Option<Box32>>,
 }
 
 impl Default for Tree {
@@ -94,6 +96,7 @@ impl Default for Tree {
             count: 0,
             travel: 0.0,
             fitted: Vec::new(),
+            crowns: Vec::new(),
         }
     }
 }

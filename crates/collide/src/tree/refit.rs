@@ -7,8 +7,9 @@ use super::{
 use glam::DVec3;
 use trocar_math::{Alone, Workers, f64x4};
 
-/// How many branches one thread fits at a time.
-const GROVE: usize = 64;
+/// Into how many parts branches are shared out at most, and how many are in one at least.
+const GROVES: usize = 64;
+const LEAST_GROVE: usize = 32;
 
 /// True for finite places not too far away.
 pub(super) fn is_place(position: DVec3) -> bool {
@@ -47,28 +48,45 @@ impl Tree {
         }
     }
 
-    /// Fits all boxes of branches that are those of leaves: nearly all there are.
+    /// Fits all boxes of branches that are those of leaves, which nearly all are, and the boxes around branches that have leaves alone.
     fn close_leaves(&mut self, workers: &impl Workers) {
         let Self {
             branches,
             bundles,
+            crowns,
             travel,
             ..
         } = self;
         let fit = |branch: &mut Branch| {
             branch.since = *travel;
+            let mut inner = false;
             for lane in 0..LANES {
                 let child = branch.children[lane];
+                inner |= child & IS_LEAF == 0;
                 if child != NONE && child & IS_LEAF != 0 {
                     let leaf = (child & !IS_LEAF) as usize;
                     let one = &bundles[leaf / BUNDLE].boxes[leaf % BUNDLE];
                     branch.boxes.set(lane, one);
                 }
             }
+            (!inner).then(|| branch.boxes.whole())
         };
-        let (groves, rest) = branches.as_chunks_mut::<GROVE>();
-        workers.each(groves, |grove| grove.iter_mut().for_each(fit));
-        rest.iter_mut().for_each(fit);
+        crowns.resize(branches.len(), None);
+        let size = branches.len().div_ceil(GROVES).max(LEAST_GROVE);
+        let mut groves = [const { None }; GROVES];
+        let parts = branches.chunks_mut(size).zip(crowns.chunks_mut(size));
+        for (grove, part) in groves.iter_mut().zip(parts) {
+            *grove = Some(part);
+        }
+        let count = groves.iter().flatten().count();
+        workers.each(&mut groves[..count], |grove| {
+            let Some((branches, crowns)) = grove else {
+                return;
+            };
+            for (branch, crown) in branches.iter_mut().zip(crowns.iter_mut()) {
+                *crown = fit(branch);
+            }
+        });
     }
 
     /// Fits the boxes of a child and all below it to those of the branches that have leaves; returns the box around it.
@@ -77,6 +95,9 @@ impl Tree {
             return self.box_of(child);
         }
         let at = child as usize;
+        if let Some(one) = self.crowns[at] {
+            return one;
+        }
         for lane in 0..LANES {
             let below = self.branches[at].children[lane];
             if below & IS_LEAF == 0 {

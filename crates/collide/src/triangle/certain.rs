@@ -168,7 +168,8 @@ impl Placement {
         let of_a = LONE[(above & OF_A | (below & OF_A) << 1) % 64];
         let of_b = LONE[((above & OF_B) >> 1 | below & OF_B) % 64];
         if (of_a | of_b) & FLAT != 0 {
-            return Some(self.touch_flat(a, b).unwrap_or_else(|| flat::touch(a, b)));
+            let found = self.touch_flat(a, b).or_else(|| self.touch_thin(a, b));
+            return Some(found.unwrap_or_else(|| flat::touch(a, b)));
         }
         let order = [
             order(usize::from(of_a & 3), of_b & BELOW != 0),
@@ -219,6 +220,40 @@ impl Placement {
         }
         Some(Flat::new(a, b, [i, j], turn).touch())
     }
+
+    /// If one of them has no area. None if both have none, or if it is a segment in the plane of the other.
+    fn touch_thin(&self, a: &[DVec3; 3], b: &[DVec3; 3]) -> Option<bool> {
+        let lane = |v: &[f64x2; 3], k: usize| DVec3::from(v.map(|x| x.to_array()[k]));
+        let (of_b, of_a) = (lane(&self.normal, 0), lane(&self.normal, 1));
+        match (of_a == DVec3::ZERO, of_b == DVec3::ZERO) {
+            (false, true) => thin(b, lane(&self.heights, 1), a, of_a),
+            (true, false) => thin(a, lane(&self.heights, 0), b, of_b),
+            _ => None,
+        }
+    }
+}
+
+/// Whether a segment or a point, given as three corners in a line with their heights over the plane of a triangle, touches that triangle, of which `normal` is
+/// the normal; of coordinates of which no product is rounded. None for a segment in the plane.
+fn thin(line: &[DVec3; 3], heights: DVec3, t: &[DVec3; 3], normal: DVec3) -> Option<bool> {
+    let (low, high) = (heights.min_position(), heights.max_position());
+    let (from, to) = (line[low], line[high]);
+    let sides = if heights[low] < heights[high] {
+        // In a line the lowest and the highest are the ends. The line goes by each side of the triangle on the same hand, or through it.
+        let along = to - from;
+        let [p, q, r] = t.map(|corner| corner - from);
+        [p.cross(q), q.cross(r), r.cross(p)].map(|side| side.dot(along))
+    } else if line[0] == line[1] && line[1] == line[2] {
+        let axis = normal.abs().max_position();
+        let (i, j) = ((axis + 1) % 3, (axis + 2) % 3);
+        let [p, q, r] = t.map(|corner| corner - from);
+        let turn = |p: DVec3, q: DVec3| p[i] * q[j] - p[j] * q[i];
+        [turn(p, q), turn(q, r), turn(r, p)]
+    } else {
+        return None;
+    };
+    let [x, y, z] = sides;
+    Some((x >= 0.0 && y >= 0.0 && z >= 0.0) || (x <= 0.0 && y <= 0.0 && z <= 0.0))
 }
 
 /// Corners of two triangles in one plane, seen along an axis, and those of the other one.
