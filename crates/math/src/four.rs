@@ -168,6 +168,74 @@ impl SubAssign for Four {
     }
 }
 
+/// Four neighbours in memory as they lie there, twelve numbers: for what treats coordinates alike, which then need not be sorted out and back.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Dozen(pub [f64x4; 3]);
+
+impl Dozen {
+    /// Zeros.
+    pub const ZERO: Self = Self([f64x4::ZERO; 3]);
+
+    /// Neighbours in memory.
+    #[inline(always)]
+    pub fn load([a, b, c, d]: &[DVec3; LANES]) -> Self {
+        Self([
+            f64x4::new([a.x, a.y, a.z, b.x]),
+            f64x4::new([b.y, b.z, c.x, c.y]),
+            f64x4::new([c.z, d.x, d.y, d.z]),
+        ])
+    }
+
+    /// To neighbours in memory.
+    #[inline(always)]
+    pub fn store(self, list: &mut [DVec3; LANES]) {
+        let [p, q, r] = [
+            self.0[0].to_array(),
+            self.0[1].to_array(),
+            self.0[2].to_array(),
+        ];
+        *list = [
+            DVec3::new(p[0], p[1], p[2]),
+            DVec3::new(p[3], q[0], q[1]),
+            DVec3::new(q[2], q[3], r[0]),
+            DVec3::new(r[1], r[2], r[3]),
+        ];
+    }
+
+    /// A number for each of four vectors, three times each.
+    #[inline(always)]
+    pub fn each(factors: f64x4) -> Self {
+        let [a, b, c, d] = factors.to_array();
+        Self([
+            f64x4::new([a, a, a, b]),
+            f64x4::new([b, b, c, c]),
+            f64x4::new([c, d, d, d]),
+        ])
+    }
+
+    /// Number by number.
+    #[inline(always)]
+    pub fn with(self, other: Self, combine: impl Fn(f64x4, f64x4) -> f64x4) -> Self {
+        let ([a, b, c], [p, q, r]) = (self.0, other.0);
+        Self([combine(a, p), combine(b, q), combine(c, r)])
+    }
+
+    /// Number times number.
+    #[inline(always)]
+    pub fn times(self, other: Self) -> Self {
+        self.with(other, |a, b| a * b)
+    }
+}
+
+impl Add for Dozen {
+    type Output = Self;
+
+    #[inline(always)]
+    fn add(self, other: Self) -> Self {
+        self.with(other, |a, b| a + b)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -196,5 +264,13 @@ mod tests {
         a.store(&mut out);
         assert_eq!(out, one);
         assert_eq!(Four::splat(list[2]).vectors(), [list[2]; LANES]);
+        // As they lie in memory.
+        let (first, second) = (list[..4].try_into().unwrap(), list[4..].try_into().unwrap());
+        let factors = f64x4::new([0.3, 1.7, -0.9, 4.1]);
+        let dozen = Dozen::load(first).times(Dozen::each(factors)) + Dozen::load(second);
+        dozen.store(&mut out);
+        for i in 0..LANES {
+            assert_eq!(out[i], list[i] * factors.to_array()[i] + list[4 + i]);
+        }
     }
 }

@@ -19,7 +19,7 @@ pub mod workers;
 
 pub use bounds::Bounds;
 pub use fetch::fetch;
-pub use four::{Four, f64x4};
+pub use four::{Dozen, Four, f64x4};
 pub use orient::{orient2d, orient3d};
 pub use pose::Pose;
 pub use rotation::{angle, skew};

@@ -6,7 +6,7 @@
 use super::{Masses, WORLD_RADIUS};
 use crate::{Crew, Nodes, crew::even_share};
 use glam::DVec3;
-use trocar_math::{Four, f64x4, four::LANES};
+use trocar_math::{Dozen, f64x4, four::LANES};
 
 /// Points that a thread takes at once, at least: some microseconds of work.
 const SPAN: usize = 2048;
@@ -56,29 +56,24 @@ fn spread(
 
 /// Whether numbers stay within the world.
 struct Extent {
-    sum: Four,
-    most: Four,
+    sum: Dozen,
+    most: Dozen,
 }
 
 impl Extent {
     #[inline(always)]
-    fn take(&mut self, position: Four, velocity: Four) {
+    fn take(&mut self, position: Dozen, velocity: Dozen) {
         // Any NaN or infinity makes the sum one; the extent catches runaway numbers.
-        self.sum += position + velocity;
-        self.most = Four {
-            x: self.most.x.fast_max(position.x.abs()),
-            y: self.most.y.fast_max(position.y.abs()),
-            z: self.most.z.fast_max(position.z.abs()),
-        };
+        self.sum = self.sum + (position + velocity);
+        self.most = self.most.with(position, |most, p| most.fast_max(p.abs()));
     }
 
     fn is_sound(&self) -> bool {
-        let most = self
-            .most
-            .vectors()
-            .into_iter()
-            .fold(DVec3::ZERO, DVec3::max);
-        self.sum.sum().is_finite() && most.max_element() < WORLD_RADIUS
+        let [a, b, c] = self.most.0;
+        let most = a.fast_max(b).fast_max(c).to_array();
+        let [a, b, c] = self.sum.0;
+        let sum = (a + b + c).to_array().iter().sum::<f64>();
+        sum.is_finite() && most.iter().all(|m| *m < WORLD_RADIUS)
     }
 }
 
@@ -96,8 +91,8 @@ impl Masses {
         let force = &*force;
         spread(frames, lists, crew, |first, position, velocity| {
             let mut extent = Extent {
-                sum: Four::ZERO,
-                most: Four::ZERO,
+                sum: Dozen::ZERO,
+                most: Dozen::ZERO,
             };
             self.move_span(first, position, velocity, force, h, &mut extent);
             extent.is_sound()
@@ -120,16 +115,17 @@ impl Masses {
         let (masses, _) = self.mass[begin..end].as_chunks::<LANES>();
         let (dampings, _) = self.resistance[begin..end].as_chunks::<LANES>();
         let (gains, _) = self.gain[begin..end].as_chunks::<LANES>();
-        let step = f64x4::splat(h);
+        let (step, steps) = (f64x4::splat(h), Dozen::each(f64x4::splat(h)));
         let nodes = positions.iter_mut().zip(velocities).zip(forces);
         let nodes = nodes.zip(masses).zip(dampings).zip(gains).enumerate();
         for (k, (((((position, velocity), force), mass), damping), gain)) in nodes {
             let mass = f64x4::new(*mass);
             let slowed = f64x4::splat(1.0) / (mass + f64x4::new(*damping) * step);
-            let old = Four::load(position);
-            let pushed = Four::load(velocity).times(mass) + Four::load(force).times(step);
-            let mut own = pushed.times(slowed);
-            let mut next = old + own.times(step);
+            let old = Dozen::load(position);
+            let carried = Dozen::load(velocity).times(Dozen::each(mass));
+            let pushed = carried + Dozen::load(force).times(steps);
+            let mut own = pushed.times(Dozen::each(slowed));
+            let mut next = old + own.times(steps);
             if *gain != [0; LANES] {
                 (next, own) = self.lock_four(begin + k * LANES, old, next, own);
             }
@@ -144,18 +140,26 @@ impl Masses {
             let next = self.next_velocity_of(i, *velocity, force[i], h);
             let place = self.locked(i, *position, *position + next * h, next);
             (*position, *velocity) = place;
-            extent.take(Four::splat(place.0), Four::splat(place.1));
+            extent.take(
+                Dozen::load(&[place.0; LANES]),
+                Dozen::load(&[place.1; LANES]),
+            );
         }
     }
 
     /// The locks of four neighbours.
     #[cold]
-    fn lock_four(&self, i: usize, old: Four, next: Four, own: Four) -> (Four, Four) {
-        let (old, mut next, mut own) = (old.vectors(), next.vectors(), own.vectors());
+    fn lock_four(&self, i: usize, old: Dozen, next: Dozen, own: Dozen) -> (Dozen, Dozen) {
+        let vectors = |dozen: Dozen| {
+            let mut list = [DVec3::ZERO; LANES];
+            dozen.store(&mut list);
+            list
+        };
+        let (old, mut next, mut own) = (vectors(old), vectors(next), vectors(own));
         for k in 0..LANES {
             (next[k], own[k]) = self.locked(i + k, old[k], next[k], own[k]);
         }
-        (Four::load(&next), Four::load(&own))
+        (Dozen::load(&next), Dozen::load(&own))
     }
 
     /// The velocities of all points, what their locks leave of them, to [`Nodes::carried`].
