@@ -48,13 +48,6 @@ impl Four {
         Self::parted(flat(list))
     }
 
-    /// Neighbours less neighbours.
-    #[inline(always)]
-    pub fn between(from: &[DVec3; LANES], to: &[DVec3; LANES]) -> Self {
-        let ([a, b, c], [d, e, f]) = (flat(from), flat(to));
-        Self::parted([a - d, b - e, c - f])
-    }
-
     /// Of twelve coordinates as they lie in memory.
     #[inline(always)]
     pub fn parted(parts: [f64x4; 3]) -> Self {

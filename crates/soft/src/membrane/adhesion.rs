@@ -87,24 +87,28 @@ impl Membrane {
         let (Some(increment), Material::Springs { .. }) = (self.fold_support, self.material) else {
             return;
         };
-        let left = &self.homing.left;
-        for (slot, spring) in self.springs.iter_mut().enumerate() {
+        for slot in 0..self.springs.len() {
             let edge = self.sheet.edge_at(slot);
             if !self.sheet.has_edge(edge) {
                 continue;
             }
             let [a, b] = self.sheet.ends(edge);
+            let left = &self.homing.left;
             let front = |n: NodeId| {
                 let mut around = self.sheet.edges_around(n);
                 left[n.slot()] > 0.0 && around.any(|(_, o)| left[o.slot()] == 0.0)
             };
             let length = nodes.position[a.slot()].distance(nodes.position[b.slot()]);
+            let spring = &mut self.springs[slot];
             let compressed = length < spring.rest_length;
             if compressed && (front(a) || front(b)) {
                 spring.stiffness = 0.0;
             } else if spring.stiffness < spring.full {
                 spring.stiffness = (spring.stiffness + increment * spring.full).min(spring.full);
+            } else {
+                continue;
             }
+            self.place_spring(slot);
         }
     }
 

@@ -4,11 +4,15 @@
 //! built, its *window*, in memory of its own; nodes then collect from the windows they are in, in order. So shares can be worked on by any thread, and sums are the same to
 //! the last bit. Places follow the numbers of nodes, so that windows hardly overlap; where they do (a mesh numbered at random), there is one share.
 //!
-//! Tears make parts whose nodes are in no window of theirs. These *strays* are worked out at the end, one by one. Windows depend on how the membrane was built, strays
+//! Tears make parts whose nodes are in no window of theirs, or springs at none of their [hubs](super::weave). These *strays* are worked out at the end, one by one. Windows depend on how the membrane was built, strays
 //! on what it became: nothing on threads or on the order of tears.
 
 use std::ops::Range;
 use trocar_dynamics::crew::even_share;
+use trocar_math::f64x4;
+
+/// Position and force of a node as whole vectors: to fetch and to write one takes a single instruction, and there is little else to do for a spring.
+pub(super) type Lane = [f64x4; 2];
 
 /// Nodes of a share, about: what they need is half of a common second-level cache, and their rim is thin.
 const SHARE: usize = 2048;
@@ -37,6 +41,15 @@ impl Share {
         bends: 0..usize::MAX,
     };
 
+    /// The places of a kind of part that it has.
+    fn places(&self, kind: Kind) -> &Range<usize> {
+        match kind {
+            Kind::Spring | Kind::Hinge => &self.edges,
+            Kind::Triangle => &self.triangles,
+            Kind::Bend => &self.bends,
+        }
+    }
+
     /// The first node of its window.
     pub(super) fn first(&self) -> usize {
         self.nodes.start
@@ -50,11 +63,6 @@ impl Share {
     /// Its part of a list over triangles.
     pub(super) fn triangles<'a, T>(&self, list: &'a [T]) -> &'a [T] {
         cut(list, &self.triangles)
-    }
-
-    /// Its part of the list of bending springs.
-    pub(super) fn bends<'a, T>(&self, list: &'a [T]) -> &'a [T] {
-        cut(list, &self.bends)
     }
 }
 
@@ -202,21 +210,48 @@ impl Division {
         })
     }
 
-    /// Takes note of the nodes that a part has now; none if it is gone.
-    pub(super) fn place(&mut self, kind: Kind, slot: usize, nodes: Option<&[u32]>) {
-        if self.shares.len() == 1 {
-            return;
-        }
-        let first = &self.shares[0];
-        let (size, strays) = match kind {
-            Kind::Spring => (first.edges.len(), &mut self.strays.springs),
-            Kind::Hinge => (first.edges.len(), &mut self.strays.hinges),
-            Kind::Triangle => (first.triangles.len(), &mut self.strays.triangles),
-            Kind::Bend => (first.bends.len(), &mut self.strays.bends),
+    /// The places of a kind of part that each share has.
+    pub(super) fn places(&self, kind: Kind) -> impl Iterator<Item = Range<usize>> + '_ {
+        self.shares
+            .iter()
+            .map(move |share| share.places(kind).clone())
+    }
+
+    /// The nodes of a part, counted from the first of its window; none if it is not all there.
+    pub(super) fn locals<const N: usize>(
+        &self,
+        kind: Kind,
+        slot: usize,
+        nodes: [u32; N],
+    ) -> Option<[u32; N]> {
+        let share = match &self.shares[..] {
+            [all] => all,
+            shares => shares.get(slot / shares[0].places(kind).len())?,
         };
-        let share = self.shares.get(slot / size);
-        let inside = |n: &u32| share.is_some_and(|s| s.nodes.contains(&(*n as usize)));
-        let is_stray = nodes.is_some_and(|nodes| !nodes.iter().all(inside));
+        let inside = nodes.iter().all(|n| share.nodes.contains(&(*n as usize)));
+        inside.then(|| nodes.map(|n| n - share.nodes.start as u32))
+    }
+
+    /// Takes note of the nodes that a part has now; none if it is gone.
+    pub(super) fn place<const N: usize>(
+        &mut self,
+        kind: Kind,
+        slot: usize,
+        nodes: Option<[u32; N]>,
+    ) {
+        let outside = |nodes| self.locals(kind, slot, nodes).is_none();
+        let is_stray = nodes.is_some_and(outside);
+        self.set_stray(kind, slot, is_stray);
+    }
+
+    /// Takes note of whether a part is outside its window.
+    pub(super) fn set_stray(&mut self, kind: Kind, slot: usize, is_stray: bool) {
+        let strays = match kind {
+            Kind::Spring => &mut self.strays.springs,
+            Kind::Hinge => &mut self.strays.hinges,
+            Kind::Triangle => &mut self.strays.triangles,
+            Kind::Bend => &mut self.strays.bends,
+        };
         let slot = slot as u32;
         match (strays.binary_search(&slot), is_stray) {
             (Err(at), true) => strays.insert(at, slot),
@@ -257,7 +292,7 @@ mod tests {
         let mut division = Division::new(nodes as usize, &parts);
         assert_eq!(division.shares.len(), 4);
         for (slot, ends) in parts.springs.iter().enumerate() {
-            division.place(Kind::Spring, slot, Some(ends));
+            division.place(Kind::Spring, slot, Some(*ends));
         }
         assert!(division.strays.springs.is_empty());
         // Windows overlap by the one node that two shares have in common, and nodes collect from all they are in.
@@ -273,11 +308,11 @@ mod tests {
         assert_eq!(given.iter().filter(|g| **g == 2).count(), 3);
         assert!(given.iter().all(|g| *g >= 1));
         // Elsewhere, on a node that was made since, back, and gone.
-        division.place(Kind::Spring, 7, Some(&[6, nodes - 1]));
-        division.place(Kind::Spring, nodes as usize + 5, Some(&[6, nodes]));
+        division.place(Kind::Spring, 7, Some([6, nodes - 1]));
+        division.place(Kind::Spring, nodes as usize + 5, Some([6, nodes]));
         assert_eq!(division.strays.springs, [7, nodes + 5]);
-        division.place(Kind::Spring, 7, Some(&[7, 8]));
-        division.place(Kind::Spring, nodes as usize + 5, None);
+        division.place(Kind::Spring, 7, Some([7, 8]));
+        division.place::<2>(Kind::Spring, nodes as usize + 5, None);
         assert!(division.strays.springs.is_empty());
     }
 

@@ -2,6 +2,7 @@
 
 use super::division::{Kind as Part, NOBODY, PartsOf};
 use super::kernel::{Flat, flat_hinge, hinge, hinge_stiffness};
+use super::weave::{Strand, Weave};
 use super::{Bending, Hinge, Hold, Homing, Line, Material, Membrane, NOWHERE, Spring};
 use glam::DVec3;
 use trocar_dynamics::Nodes;
@@ -49,10 +50,66 @@ impl Membrane {
         }
     }
 
+    /// Seats for all springs in the windows that there are now, and all of them put there.
+    pub(super) fn weave_all(&mut self) {
+        let local = |kind, slot, nodes: [u32; 2]| match nodes[0] {
+            NOBODY => None,
+            _ => self.division.locals(kind, slot, nodes),
+        };
+        let all = self.parts_of();
+        let weave = |kind: Part, list: Vec<[u32; 2]>, stiffness: f64| {
+            let springs = list.into_iter().enumerate();
+            let springs: Vec<_> = springs.map(|(k, nodes)| local(kind, k, nodes)).collect();
+            Weave::new(stiffness, self.division.places(kind), &springs)
+        };
+        let of_edges = match self.material {
+            Material::Springs { stiffness, .. } => stiffness,
+            Material::Sheet { .. } => 0.0,
+        };
+        let of_bends = match self.bending {
+            Bending::Springs { stiffness } => stiffness,
+            Bending::None | Bending::Hinges { .. } => 0.0,
+        };
+        let woven = weave(Part::Spring, all.springs, of_edges);
+        let bends = weave(Part::Bend, all.bends, of_bends);
+        (self.woven, self.woven_bends) = (woven, bends);
+        self.seat_all();
+    }
+
+    /// Puts all springs to their seats.
+    pub(super) fn seat_all(&mut self) {
+        (0..self.springs.len()).for_each(|place| self.place_spring(place));
+        (0..self.bends.springs.len()).for_each(|place| self.place_bend(place));
+    }
+
+    pub(super) fn place_spring(&mut self, place: usize) {
+        let spring = self.springs[place];
+        let there = spring.rest_length > 0.0;
+        let local = self.division.locals(Part::Spring, place, spring.ends);
+        let strand = local.filter(|_| there).map(|ends| Strand {
+            ends,
+            rest_length: spring.rest_length,
+            stiffness: spring.stiffness,
+        });
+        let seated = self.woven.set(place, strand) && strand.is_some();
+        self.division
+            .set_stray(Part::Spring, place, there && !seated);
+    }
+
     fn place_bend(&mut self, place: usize) {
+        let Bending::Springs { stiffness } = self.bending else {
+            return;
+        };
         let bend = self.bends.springs[place];
-        let nodes = bend.is_there().then_some(&bend.nodes[..]);
-        self.division.place(Part::Bend, place, nodes);
+        let local = self.division.locals(Part::Bend, place, bend.nodes);
+        let strand = local.filter(|_| bend.is_there()).map(|ends| Strand {
+            ends,
+            rest_length: self.prestress * bend.rest_length,
+            stiffness,
+        });
+        let seated = self.woven_bends.set(place, strand) && strand.is_some();
+        let is_stray = bend.is_there() && !seated;
+        self.division.set_stray(Part::Bend, place, is_stray);
     }
 
     fn size(&mut self) {
@@ -88,7 +145,7 @@ impl Membrane {
         self.corners[triangle.slot()] = corners;
         if let Material::Sheet { .. } = self.material {
             let slot = triangle.slot();
-            self.division.place(Part::Triangle, slot, Some(&corners));
+            self.division.place(Part::Triangle, slot, Some(corners));
         }
     }
 
@@ -107,7 +164,7 @@ impl Membrane {
                 along: (to - from).normalize_or_zero(),
                 share: if self.sheet.is_rim(edge) { 1.0 } else { 0.5 },
             };
-            self.division.place(Part::Spring, edge.slot(), Some(&ends));
+            self.place_spring(edge.slot());
         }
         if let Bending::Hinges { rigidity } = self.bending {
             self.put_hinge(edge, self.hinge_at(edge, rigidity));
@@ -119,7 +176,7 @@ impl Membrane {
         self.curved -= usize::from(place.is_curved());
         self.curved += usize::from(hinge.is_curved());
         *place = hinge;
-        let nodes = (hinge.stiffness > 0.0).then_some(&hinge.nodes[..]);
+        let nodes = (hinge.stiffness > 0.0).then_some(hinge.nodes);
         self.division.place(Part::Hinge, edge.slot(), nodes);
     }
 
@@ -225,12 +282,12 @@ impl Membrane {
                 self.flats[triangle.slot()] = Flat::default();
                 self.corners[triangle.slot()] = NOWHERE;
                 let slot = triangle.slot();
-                self.division.place(Part::Triangle, slot, None);
+                self.division.place::<3>(Part::Triangle, slot, None);
             }
         }
         for edge in &event.edges_gone {
             self.springs[edge.slot()] = Spring::default();
-            self.division.place(Part::Spring, edge.slot(), None);
+            self.place_spring(edge.slot());
             self.put_hinge(*edge, Hinge::default());
         }
         for triangle in &event.after {

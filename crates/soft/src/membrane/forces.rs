@@ -1,6 +1,6 @@
 //! Forces and energy of a membrane.
 
-use super::division::{Share, Window};
+use super::division::{Lane, Window};
 use super::kernel::{hinge, spring, tension, tension_forces};
 use super::{Bending, Hinge, Material, Membrane};
 use glam::DVec3;
@@ -12,9 +12,6 @@ const WORTH_A_CREW: usize = 4096;
 
 /// Nodes whose forces are collected at once.
 const SPAN: usize = 1024;
-
-/// Position and force of a node as whole vectors: to fetch and to write one takes a single instruction, and there is little else to do for a spring.
-type Lane = [f64x4; 2];
 
 impl Matter for Membrane {
     fn masses(&self) -> &Masses {
@@ -39,7 +36,7 @@ impl Matter for Membrane {
 }
 
 impl Membrane {
-    /// [`Matter::force`] with the help of a crew, which changes no bit of the result: every [`Share`] sums up its own parts, nodes then what the shares
+    /// [`Matter::force`] with the help of a crew, which changes no bit of the result: every [share](super::division::Share) sums up its own parts, nodes then what the shares
     /// give them, in order.
     fn gather(&self, nodes: &mut Nodes, field: &Field, crew: Option<&Crew>) {
         let Nodes {
@@ -53,12 +50,16 @@ impl Membrane {
         let ends = self.division.ends();
         lanes.resize(ends.last().copied().unwrap_or(0), [f64x4::ZERO; 2]);
         Crew::parts(crew, lanes, ends, |k, lanes| {
-            self.pull_share(self.division.share(k), position, lanes);
+            self.pull_share(k, position, lanes);
         });
         let lanes = lanes.as_slice();
         Crew::spread(crew, force, SPAN, |first, force| {
-            for (k, f) in force.iter_mut().enumerate() {
-                *f = self.own_force(first + k, position[first + k], field);
+            if self.gravity || self.adhesion.is_some() || self.floor.is_some() {
+                for (k, f) in force.iter_mut().enumerate() {
+                    *f = self.own_force(first + k, position[first + k], field);
+                }
+            } else {
+                force.fill(DVec3::ZERO);
             }
             for (begin, given) in self.division.given(first..first + force.len(), lanes) {
                 for (f, lane) in force[begin..].iter_mut().zip(given) {
@@ -71,7 +72,8 @@ impl Membrane {
     }
 
     /// Forces of what belongs to a share, on the nodes of its window.
-    fn pull_share(&self, share: &Share, position: &[DVec3], lanes: &mut [Lane]) {
+    fn pull_share(&self, k: usize, position: &[DVec3], lanes: &mut [Lane]) {
+        let share = self.division.share(k);
         let first = share.first();
         let wide = |v: DVec3| f64x4::new([v.x, v.y, v.z, 0.0]);
         for (lane, p) in lanes.iter_mut().zip(&position[first..]) {
@@ -82,16 +84,7 @@ impl Membrane {
             count: lanes.len() as u32,
         };
         match self.material {
-            Material::Springs { .. } => {
-                for four in quarters(share.edges(&self.springs)) {
-                    let [p, q, r, s] = four;
-                    let lengths = [p.rest_length, q.rest_length, r.rest_length, s.rest_length];
-                    let stiffness = [p.stiffness, q.stiffness, r.stiffness, s.stiffness];
-                    let ends = [p.ends, q.ends, r.ends, s.ends];
-                    let (lengths, stiffness) = (f64x4::new(lengths), f64x4::new(stiffness));
-                    pull_four(&ends, lengths, stiffness, window, lanes);
-                }
-            }
+            Material::Springs { .. } => self.woven.pull(k, lanes),
             Material::Sheet {
                 stiffness, poisson, ..
             } => {
@@ -116,15 +109,7 @@ impl Membrane {
         }
         match self.bending {
             Bending::None => {}
-            Bending::Springs { stiffness } => {
-                let (scale, all) = (f64x4::splat(self.prestress), f64x4::splat(stiffness));
-                for four in quarters(share.bends(&self.bends.springs)) {
-                    let [p, q, r, s] = four;
-                    let lengths = [p.rest_length, q.rest_length, r.rest_length, s.rest_length];
-                    let ends = [p.nodes, q.nodes, r.nodes, s.nodes];
-                    pull_four(&ends, scale * f64x4::new(lengths), all, window, lanes);
-                }
-            }
+            Bending::Springs { .. } => self.woven_bends.pull(k, lanes),
             Bending::Hinges { .. } => {
                 for four in quarters(share.edges(&self.hinges)) {
                     for h in four.iter().filter(|h| h.is_flat()) {
@@ -376,58 +361,4 @@ fn quarters<T: Copy + Default>(list: &[T]) -> impl Iterator<Item = [T; LANES]> +
         [or_none(a), or_none(b), or_none(c), T::default()]
     });
     first.map(|(((a, b), c), d)| [*a, *b, *c, *d]).chain(last)
-}
-
-/// Lengths below this, m, are none: so that nothing is divided by zero.
-const SHORTEST: f64 = 1e-200;
-
-/// Pulls of four springs, f = c (l − l₀) along each (W32, M2), on nodes of a window. One without length pulls nowhere, nor does one that is not all in the window.
-#[inline(always)]
-fn pull_four(
-    ends: &[[u32; 2]; LANES],
-    rest_length: f64x4,
-    mut stiffness: f64x4,
-    window: Window,
-    lanes: &mut [Lane],
-) {
-    // Written out: a closure for each of four is not always taken apart by the compiler, and then costs more than the springs.
-    let local = |[a, b]: [u32; 2]| [a.wrapping_sub(window.first), b.wrapping_sub(window.first)];
-    let [mut p, mut q, mut r, mut s] = [
-        local(ends[0]),
-        local(ends[1]),
-        local(ends[2]),
-        local(ends[3]),
-    ];
-    let last = |[a, b]: [u32; 2]| a.max(b);
-    if last(p).max(last(q)).max(last(r)).max(last(s)) >= window.count {
-        let mut factors = stiffness.to_array();
-        for (ends, factor) in [&mut p, &mut q, &mut r, &mut s]
-            .into_iter()
-            .zip(&mut factors)
-        {
-            if last(*ends) >= window.count {
-                (*ends, *factor) = ([0, 0], 0.0);
-            }
-        }
-        stiffness = f64x4::new(factors);
-    }
-    let apart = |[a, b]: [u32; 2]| lanes[b as usize][0] - lanes[a as usize][0];
-    let square = |v: f64x4| {
-        let [x, y, z, _] = (v * v).to_array();
-        x + y + z
-    };
-    let (i, j, k, l) = (apart(p), apart(q), apart(r), apart(s));
-    let length = f64x4::new([square(i), square(j), square(k), square(l)]).sqrt();
-    let tension = stiffness * (length - rest_length);
-    let factors = tension / length.fast_max(f64x4::splat(SHORTEST));
-    let [f, g, h, m] = factors.to_array();
-    let mut give = |[a, b]: [u32; 2], apart: f64x4, factor: f64| {
-        let pull = apart * f64x4::splat(factor);
-        lanes[a as usize][1] += pull;
-        lanes[b as usize][1] -= pull;
-    };
-    give(p, i, f);
-    give(q, j, g);
-    give(r, k, h);
-    give(s, l, m);
 }

@@ -26,6 +26,7 @@ mod parts;
 mod record;
 mod stress;
 pub mod tear;
+mod weave;
 
 pub use parts::{
     Adhesion, Bending, Floor, FloorShape, Hold, Material, Measure, MembraneError, MembraneParts,
@@ -43,6 +44,7 @@ use tear::TearSettings;
 use trocar_dynamics::{Lock, MassNode, Masses, Nodes};
 use trocar_math::Pose;
 use trocar_mesh::sheet::{Event, Kind, NodeId, Sheet};
+use weave::Weave;
 
 /// Corners of no triangle.
 const NOWHERE: [u32; 3] = [u32::MAX; 3];
@@ -124,6 +126,8 @@ pub struct Membrane {
     /// Pose of what it sticks to.
     ground: Pose,
     springs: Vec<Spring>,
+    /// The same as forces are worked out.
+    woven: Weave,
     /// Of every spring, by place: for the measure of stress.
     lines: Vec<Line>,
     flats: Vec<Flat>,
@@ -133,6 +137,8 @@ pub struct Membrane {
     /// Hinges that are bent at rest.
     curved: usize,
     bends: Bends,
+    /// The springs of these as forces are worked out.
+    woven_bends: Weave,
     division: Division,
     homing: Homing,
     fixed: Vec<bool>,
@@ -189,6 +195,7 @@ impl Membrane {
             gravity,
             ground: Pose::default(),
             springs: Vec::new(),
+            woven: Weave::default(),
             lines: Vec::new(),
             flats: Vec::new(),
             debt: 0.0,
@@ -199,6 +206,7 @@ impl Membrane {
                 Bending::Springs { .. } => Bends::new(&sheet),
                 _ => Bends::default(),
             },
+            woven_bends: Weave::default(),
             division: Division::default(),
             homing: Homing {
                 home: (0..count).map(|n| sheet.rest(sheet.node_at(n))).collect(),
@@ -229,6 +237,7 @@ impl Membrane {
             Masses::new(&nodes).map_err(|bad| MembraneError::Mass(bad.node, bad.reason))?;
         membrane.refresh_all();
         membrane.division = Division::new(count, &membrane.parts_of());
+        membrane.weave_all();
         Ok(membrane)
     }
 

@@ -154,6 +154,8 @@ impl Membrane {
         };
         membrane.event.clear();
         membrane.division.forget_strays();
+        membrane.woven.clear();
+        membrane.woven_bends.clear();
         membrane.homing.home = record.home;
         membrane.homing.left = record.left;
         membrane.homing.coming = record.coming;
@@ -176,6 +178,7 @@ impl Membrane {
                 (spring.stiffness, spring.full) = (*stiffness, *full);
             }
         }
+        membrane.seat_all();
         membrane.debt = record.debt;
         Ok(membrane)
     }
