@@ -1,7 +1,7 @@
 //! Repeats, and what is said about them.
 
 use indicatif::{ProgressBar, ProgressStyle};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use trocar_math::statistics::quantile;
 
 /// How much trouble is taken.
@@ -84,6 +84,11 @@ pub fn interleave(
     }
     progress.finish_and_clear();
     samples
+}
+
+/// Waits until threads that a job before had called have gone to sleep: while they still look out for work they slow down who works alone.
+pub fn hush() {
+    std::thread::sleep(Duration::from_millis(3));
 }
 
 /// A bar on standard error, if that is a terminal.

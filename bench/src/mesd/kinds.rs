@@ -3,7 +3,7 @@
 
 use super::swinging::{Swinging, damped, sheet, sheet_elements};
 use crate::{
-    measure::{Effort, Summary, interleave, time},
+    measure::{Effort, Summary, hush, interleave, time},
     row::Row,
 };
 use anyhow::Result;
@@ -140,6 +140,7 @@ impl Staged {
     /// ns per element and step.
     fn sample(&mut self, crew: Option<&Crew>) -> f64 {
         self.nodes[0].copy_from(&self.start);
+        hush();
         let mut sound = self.step(crew);
         let seconds = time(|| (0..self.steps).for_each(|_| sound &= self.step(crew)));
         debug_assert!(sound);
@@ -298,6 +299,7 @@ fn gauge(effort: Effort, crew: &Crew) -> Result<Vec<Row>> {
     let matter: &dyn Matter = &net;
     let sample = |crew: Option<&Crew>| {
         let (gauge, nodes) = &mut *state.borrow_mut();
+        hush();
         let sight = Sight {
             matter: |_: MatterId| matter,
             slot: &[0],

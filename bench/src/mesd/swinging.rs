@@ -1,6 +1,9 @@
 //! A net that swings, in the engine and plainly, and what a step of it costs.
 
-use crate::{measure::time, naive::Plain};
+use crate::{
+    measure::{hush, time},
+    naive::Plain,
+};
 use anyhow::{Result, bail};
 use glam::DVec3;
 use trocar_dynamics::{Crew, Field, Matter, Nodes, masses::Brake};
@@ -147,6 +150,7 @@ impl Swinging {
     pub fn ours(&mut self, crew: Option<&Crew>) -> f64 {
         let (net, nodes, h, steps) = (&self.net, &mut self.nodes, self.h, self.steps);
         nodes.copy_from(&self.start);
+        hush();
         // Not counted: it fetches everything into the cache, as far as there is room.
         step(net, nodes, h, crew);
         let mut sound = true;
@@ -159,6 +163,7 @@ impl Swinging {
     pub fn naive(&mut self) -> f64 {
         let (plain, h, steps) = (&mut self.plain, self.h, self.steps);
         plain.copy_from(&self.start);
+        hush();
         plain.step(h);
         let seconds = time(|| (0..steps).for_each(|_| plain.step(h)));
         seconds * 1e9 / (steps * self.elements) as f64

@@ -8,7 +8,7 @@ use super::{
     plan::{Moment, Plan},
     rapier::{Joints, double},
 };
-use crate::measure::{Summary, progress};
+use crate::measure::{Summary, hush, progress};
 use anyhow::Result;
 use std::time::{Duration, Instant};
 use trocar_collide::rigid::Deepest;
@@ -224,8 +224,7 @@ pub fn second_core(case: &str, plan: &Plan, steps: usize, repeats: usize) -> Res
             .collect::<Result<Vec<_>>>()?;
         for turn in least.chunks_mut(LOOK) {
             for (k, engine) in all.iter_mut().enumerate() {
-                // Until the threads of the one before have gone to sleep.
-                std::thread::sleep(Duration::from_millis(2));
+                hush();
                 for step in &mut *turn {
                     let began = Instant::now();
                     engine.step();

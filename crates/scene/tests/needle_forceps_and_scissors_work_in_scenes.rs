@@ -768,7 +768,7 @@ fn forceps_open_a_capsule_along_its_circle() {
         let (begin, mut led) = (tip, 0.0_f64);
         // From where it has hold of it on: what was led before lies folded over.
         let (from, start) = (real::atan2(at.y, at.x), 1e3 * at.with_z(0.0).length());
-        while led < 1.9 && tip.angle_between(begin) < 0.5 && !is_open(s) {
+        while led < 1.9 && trocar_math::angle(tip, begin) < 0.5 && !is_open(s) {
             led += 0.04;
             let lifted = (led / 0.3).min(1.0);
             let outside = (1e3 * tip.with_z(0.0).length() - 2.5).clamp(-0.3, 0.3);
