@@ -2,6 +2,9 @@
 //!
 //! Both are asked once a step, as in a simulation: Kuhn's three levels with plausibility on the nodes at the end of the step (K89–K102), the sweep on the triangles
 //! along all of it. What happens is told by looking at the triangles at many times in between.
+//!
+//! Nodes are 2 mm apart. A needle of 0.5 mm is thinner than that, so that most of what it touches lies between nodes, where a test of nodes sees nothing: its figures tell what comes of
+//! the spacing as much as what comes of the test. Every step stands for itself: the list of nodes that were touched in the step before, which his test goes on with (K93–K105), is empty.
 
 use crate::{
     measure::{Effort, Summary, time},

@@ -298,12 +298,15 @@ pub(crate) fn changes(
             value,
         });
     };
-    let slow = |set: bool| -> Result<f64, String> {
-        let start = find(parameters, "world", "slow motion").map_or(1.0, |p| p.1.start);
+    // None if time passes so already, by whatever factor.
+    let slow = |time: &Parameter, set: bool| -> Result<Option<f64>, String> {
+        if set == (time.value < 1.0) {
+            return Ok(None);
+        }
         match (of == ALL, set) {
             (false, _) => Err(ONE_TIME.into()),
-            (true, false) => Ok(1.0),
-            (true, true) if start < 1.0 => Ok(start),
+            (true, false) => Ok(Some(1.0)),
+            (true, true) if time.start < 1.0 => Ok(Some(time.start)),
             (true, true) => {
                 Err("the scene does not say by what factor: set `slow motion` of the world".into())
             }
@@ -316,10 +319,12 @@ pub(crate) fn changes(
                 .iter()
                 .find(|a| matches!(a.does, Does::SlowMotion));
             let set = slower.is_some_and(|a| word & a.bit != 0);
+            // A word for one tissue that leaves the bit out says nothing of the time of all.
             if (of == ALL || set)
                 && let Some(found) = find(parameters, "world", "slow motion")
+                && let Some(factor) = slow(found.1, set)?
             {
-                wish(found, slow(set)?);
+                wish(found, factor);
             }
             for tissue in nets {
                 for attribute in &ATTRIBUTES {
@@ -350,8 +355,10 @@ pub(crate) fn changes(
                     return Err("steps always have a set length (CALC_TIME)".into());
                 }
                 Does::SlowMotion => {
-                    if let Some(found) = find(parameters, "world", "slow motion") {
-                        wish(found, slow(*on)?);
+                    if let Some(found) = find(parameters, "world", "slow motion")
+                        && let Some(factor) = slow(found.1, *on)?
+                    {
+                        wish(found, factor);
                     }
                 }
                 Does::Choice(name, means) => {

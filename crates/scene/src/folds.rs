@@ -213,18 +213,29 @@ impl Folding {
         self.reach = -1.0;
     }
 
-    /// Nets that go through each other at rest, as an organ and its duct do, are grown together there: what would push those triangles apart has no side to push to. Membranes
-    /// are laid beside each other, and their triangles come and go.
+    /// Two nets of which one follows nodes of the other, as a duct does those of an organ, are grown together where they go through each other at rest: what would push those triangles
+    /// apart has no side to push to. Whatever else touches at rest is a contact like any other. Membranes are laid beside each other, and their triangles come and go.
     fn join(&mut self, model: &Model) {
         let net = |t: u32| {
-            let own = self.members.iter().find(|m| t < m.share.triangles[1]);
-            own.is_some_and(|m| model.membrane(m.matter).is_none())
+            let own = self.members.iter().find(|m| t < m.share.triangles[1])?;
+            model.membrane(own.matter).is_none().then_some(own.matter)
+        };
+        let coupled = |a: MatterId, b: MatterId| {
+            let are = |x: MatterId, y: MatterId| [x, y] == [a, b] || [y, x] == [a, b];
+            let copies = model.hypers.iter().any(|h| are(h.master.0, h.slave.0));
+            copies || model.ties.iter().any(|t| are(t.a.matter, t.b.matter))
         };
         let surface = Side {
             tree: &self.tree,
             positions: &self.positions,
         };
-        self.folds.join(surface, |[s, t]| net(s) && net(t));
+        let grown = |[s, t]: [u32; 2]| {
+            let (Some(a), Some(b)) = (net(s), net(t)) else {
+                return false;
+            };
+            a != b && coupled(a, b)
+        };
+        self.folds.join(surface, grown);
     }
 
     fn mean_edge(&self) -> f64 {
@@ -248,10 +259,9 @@ impl Folding {
         self.reach = -1.0;
     }
 
-    /// Other triangles can be touched now.
+    /// Other triangles can be touched now. Numbers stay what they were, so what came from which side is still known.
     pub fn count_anew(&mut self, model: &Model) {
         self.number(model);
-        self.forget();
     }
 
     /// How many pairs of triangles are looked at, and how many contacts there are.

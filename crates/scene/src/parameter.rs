@@ -399,14 +399,19 @@ impl Simulation {
             let p = change.parameter as usize;
             // Said twice in one step, the last word counts; so there are never more than there are parameters.
             wanted.retain(|w| w.0 != p);
-            match self
-                .objection(p, change.value)
-                .or_else(|| self.buries(p, change.value))
-            {
+            match self.objection(p, change.value) {
                 Some(reason) => self.refuse(p, reason),
                 None if self.parameters[p].value == change.value => {}
                 None => wanted.push((p, change.value)),
             }
+        }
+        // What is wished of a ground is judged together: how high it is matters only where it acts.
+        let buried = wanted.iter();
+        let buried = buried.filter_map(|w| Some((w.0, self.buries(w.0, &wanted)?)));
+        let buried: Vec<(usize, String)> = buried.collect();
+        wanted.retain(|w| buried.iter().all(|b| b.0 != w.0));
+        for (p, reason) in buried {
+            self.refuse(p, reason);
         }
         if wanted.is_empty() {
             return;
@@ -417,7 +422,11 @@ impl Simulation {
             Err(reason) if wanted.len() == 1 => self.refuse(wanted[0].0, reason),
             Err(_) => {
                 for one in wanted {
-                    match self.assume(&[one]) {
+                    let done = match self.buries(one.0, &[one]) {
+                        Some(reason) => Err(reason),
+                        None => self.assume(&[one]),
+                    };
+                    match done {
                         Ok(()) => self.tell(one.0),
                         Err(reason) => self.refuse(one.0, reason),
                     }
@@ -437,19 +446,25 @@ impl Simulation {
         parameter.objection(value)
     }
 
-    /// Why a ground can't come up to a height, m, or come to be: it lifts what is below it within one substep, and would throw it.
-    fn buries(&self, p: usize, value: f64) -> Option<String> {
-        let (t, height) = match *self.subjects.get(p)? {
-            Subject::Single(_, Touches::Ground(t)) => {
-                // A ground that does not act hurts nobody.
-                self.model.material(t)?.floor()?;
-                (t, value)
-            }
-            Subject::Material(t, k) if choice(k)?.name == "on ground" && value == 1.0 => {
-                (t, self.model.material(t)?.ground.unwrap_or(0.0))
-            }
+    /// Why a ground can't be as `values` make it, if `p` is a parameter of one: it lifts what is below it within one substep, and would throw it.
+    fn buries(&self, p: usize, values: &[(usize, f64)]) -> Option<String> {
+        let t = match *self.subjects.get(p)? {
+            Subject::Single(_, Touches::Ground(t)) => t,
+            Subject::Material(t, k) if choice(k)?.name == "on ground" => t,
             _ => return None,
         };
+        let mut material = self.model.material(t)?.clone();
+        for (p, value) in values {
+            match self.subjects[*p] {
+                Subject::Single(_, Touches::Ground(of)) if of == t => {
+                    material.ground = Some(*value);
+                }
+                Subject::Material(of, k) if of == t => write(&mut material, k, *value),
+                _ => {}
+            }
+        }
+        // A ground that does not act hurts nobody.
+        let height = material.floor()?;
         let matter = self.model.tissues[t].matter;
         let masses = self.model.net(matter)?.masses();
         let places = &self.state.nodes[matter.index()].position;
@@ -573,6 +588,10 @@ impl Simulation {
             ours.for_each(|skin| {
                 skin.friction = tissue.friction;
                 skin.touchable = tissue.touchable;
+                if !skin.touchable {
+                    // What passes through meanwhile has not come from where it was.
+                    skin.patch.set_sides(&[]);
+                }
             });
         }
     }

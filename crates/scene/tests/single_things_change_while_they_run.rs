@@ -556,6 +556,117 @@ fn attribute_bits_are_set_by_word_and_token_while_it_runs() {
     );
 }
 
+/// Time passes alike for all, so every word shows whether it is slow: who sends one back with another bit flipped says nothing of that.
+#[test]
+fn words_can_be_changed_in_slow_motion() {
+    use trocar_scene::{Flags, attributes::ALL};
+    let word = |s: &Simulation, name: &str| {
+        let mut words = s.flag_words();
+        words.find_map(|(n, w)| (n == name).then_some(w)).unwrap()
+    };
+    let factor = |s: &Simulation| {
+        let slow = change(s, "world", "slow motion", 0.0).parameter;
+        s.parameters()[slow as usize].value
+    };
+    let give = |s: &mut Simulation, of: &str, word: u32| {
+        let changes = s.flag_changes(of, &Flags::Word(word)).unwrap();
+        let told = step(s, &changes);
+        let refused = |what: &Happening| matches!(what, Happening::Refused { .. });
+        assert!(!told.iter().any(refused), "{told:?}");
+    };
+    let why = |s: &Simulation, of: &str, flags: Flags| s.flag_changes(of, &flags).unwrap_err();
+    let mut simulation = borne("", "", "");
+    let slow = change(&simulation, "world", "slow motion", 0.5);
+    step(&mut simulation, &[slow]);
+    assert_eq!(word(&simulation, "sheet"), 0x3240);
+    give(&mut simulation, "sheet", 0x3200);
+    assert_eq!(word(&simulation, "sheet"), 0x3200, "no gravity");
+    assert_eq!(factor(&simulation), 0.5);
+    // The scene does not say by what factor; it is slow as it is.
+    give(&mut simulation, ALL, 0x3250);
+    assert_eq!(word(&simulation, "sheet"), 0x3240, "gravity");
+    assert_eq!(factor(&simulation), 0.5);
+    let off = Flags::Token("SLOWMOT".into(), false);
+    assert!(why(&simulation, "sheet", off).contains("alike for all"));
+    give(&mut simulation, ALL, 0x2250);
+    assert_eq!(factor(&simulation), 1.0);
+    assert!(why(&simulation, "sheet", Flags::Word(0x3240)).contains("alike for all"));
+    assert!(why(&simulation, ALL, Flags::Word(0x3250)).contains("factor"));
+    // A scene that says so: its own factor if time was not slow, else what there is.
+    let text = BORNE.replace("MORE", "").replace("NODES", "");
+    let text = text.replace("step = 0.002", "step = 0.002\nslow_motion = 0.25");
+    let mut simulation = built(&text);
+    step(&mut simulation, &[slow]);
+    for (word, wanted) in [(0x3250, 0.5), (0x2250, 1.0), (0x3250, 0.25)] {
+        give(&mut simulation, ALL, word);
+        assert_eq!(factor(&simulation), wanted);
+    }
+}
+
+/// How high a ground is and whether it acts are judged together, as they will be.
+#[test]
+fn a_ground_may_be_moved_while_it_is_switched() {
+    let text = r#"trocar = 1
+[world]
+step = 0.002
+[[sheet]]
+name = "sheet"
+origin = [0, 0.05, 0]
+u = [0.05, 0, 0]
+v = [0, 0, 0.05]
+rows = 5
+columns = 5
+fixed = [{ ring = 0 }]
+material = { mass = 0.001, damping = 0.05, stiffness = 40, ground = 0.03 }
+"#;
+    let mut simulation = built(text);
+    let matter = simulation.model().tissues[0].matter;
+    let lowest = |s: &Simulation| {
+        let places = s.state().nodes[matter.index()].position.iter();
+        places.map(|p| p.y).fold(f64::INFINITY, f64::min)
+    };
+    let falls_below = |s: &mut Simulation, height: f64| {
+        (0..500).any(|_| {
+            run(s, 1);
+            lowest(s) < height
+        })
+    };
+    let ground = |s: &Simulation, height: f64, acts: f64| {
+        [
+            change(s, "sheet", "ground", height),
+            change(s, "sheet", "on ground", acts),
+        ]
+    };
+    let values = |s: &Simulation| {
+        let numbers = ground(s, 0.0, 0.0);
+        numbers.map(|c| s.parameters()[c.parameter as usize].value)
+    };
+    let off = change(&simulation, "sheet", "on ground", 0.0);
+    step(&mut simulation, &[off]);
+    // Above where the ground is, and below where it shall be.
+    assert!(falls_below(&mut simulation, 0.042));
+    let [height, acts] = ground(&simulation, 0.045, 1.0);
+    for both in [[height, acts], [acts, height]] {
+        assert!(lowest(&simulation) > 0.031);
+        let told = step(&mut simulation, &both);
+        let buried = |what: &&Happening| what.to_string().contains("lowest free node");
+        assert_eq!(told.iter().filter(buried).count(), 2, "{told:?}");
+        assert_eq!(values(&simulation), [0.03, 0.0]);
+    }
+    // Below where it is, and above where it shall be.
+    assert!(falls_below(&mut simulation, 0.028));
+    assert!(lowest(&simulation) > 0.015);
+    let [height, acts] = ground(&simulation, 0.01, 1.0);
+    let told = step(&mut simulation, &[acts, height]);
+    assert_eq!(values(&simulation), [0.01, 1.0], "{told:?}");
+    run(&mut simulation, 300);
+    assert!(lowest(&simulation) > 0.01 - 1e-9);
+    // Where it does not act any more it may be anywhere.
+    let both = ground(&simulation, 0.04, 0.0);
+    let told = step(&mut simulation, &both);
+    assert_eq!(values(&simulation), [0.04, 0.0], "{told:?}");
+}
+
 #[test]
 fn a_scene_may_say_it_by_bits() {
     for (flags, names) in [

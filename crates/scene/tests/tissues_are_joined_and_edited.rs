@@ -381,6 +381,45 @@ fn what_can_not_be_coupled_is_refused() {
     assert!(why.contains("a body does not follow"), "{why}");
 }
 
+/// Whether a node is coupled to a membrane or to another net, it follows one thing, and what follows does not lead.
+#[test]
+fn nodes_are_coupled_once_to_membranes_or_nets() {
+    // A corner of the membrane lies at node 8 of the other sheet.
+    let film = "[[membrane]]\nname = \"film\"\nsheet = { u = [0.01, 0, 0], v = [0, 0, 0.01], rows = 3, columns = 3 }\n\
+        position = [0.04, 0, 0.082]\nfilm = { stiffness = 30, density = 1 }\ndamping = 20\n";
+    let couple = |master: &str, slave: &str| {
+        format!("[[couple]]\nmaster = {{ {master} }}\nslave = {{ {slave} }}\n")
+    };
+    let (membrane, place) = ("tissue = \"film\"", "world = [[0.04, 0, 0.082]]");
+    let (node, copy) = (
+        "tissue = \"other\", nodes = [8]",
+        "tissue = \"other\", nodes = [0]",
+    );
+    let (free, plate) = ("tissue = \"sheet\", nodes = [5]", "body = \"plate\"");
+    let (follows, leads) = (couple(membrane, node), couple(node, membrane));
+    for fine in [&follows, &leads] {
+        assert_eq!(refused(&format!("{HELD}{film}{fine}")), "");
+    }
+    for (first, then, why) in [
+        (&follows, couple(free, node), "what follows does not lead"),
+        (&follows, couple(node, free), "what follows does not lead"),
+        (&follows, couple(plate, node), "follows something already"),
+        (&follows, couple(place, node), "follows something already"),
+        (&follows, couple(membrane, node), "follows or leads another"),
+        (&follows, couple(node, membrane), "follows another already"),
+        (&leads, couple(free, node), "what follows does not lead"),
+        (&leads, couple(place, node), "leads another node already"),
+        (&leads, couple(membrane, node), "follows or leads another"),
+        (&leads, couple(copy, membrane), "follows another already"),
+    ] {
+        let said = refused(&format!("{HELD}{film}{first}{then}"));
+        assert!(
+            said.contains(why) && said.contains("test.toml:"),
+            "{then}: {said}"
+        );
+    }
+}
+
 /// K54: a master may be a point in space: what follows it is moved there and stays, and its springs are at rest there.
 #[test]
 fn points_in_space_lead_nodes() {

@@ -135,6 +135,15 @@ fn an_organ_and_the_duct_grown_to_it_are_left_as_they_are() {
             "[pipe.material]\ncontact_thickness = 0.001",
         );
     let [mut plain, mut thick] = [plain, thick].map(|text| built(&text));
+    // What is tested is given: both are thick in the one, and neither in the other.
+    for name in ["gall bladder", "cystic duct"] {
+        let is_thick = |simulation: &Simulation| {
+            let mut tissues = simulation.model().tissues.iter();
+            let tissue = tissues.find(|t| t.name == name).unwrap();
+            tissue.contact_thickness.is_some()
+        };
+        assert!(is_thick(&thick) && !is_thick(&plain), "{name}");
+    }
     assert!(crossings(&thick) > 100);
     for _ in 0..10 {
         run(&mut plain, 10);

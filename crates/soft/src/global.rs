@@ -229,7 +229,8 @@ impl Global {
             if self.law.input == Input::Velocity {
                 return Some("a driven damper would be discontinuous at rest (K38)");
             }
-            if let Some(objection) = signal.objection().or_else(|| drive.objection(signal)) {
+            let objection = || drive.objection(signal, self.law.constant);
+            if let Some(objection) = signal.objection().or_else(objection) {
                 return Some(objection);
             }
         }

@@ -7,10 +7,21 @@ use trocar_dynamics::{Field, Matter, Nodes};
 use trocar_mesh::primitive::HexagonalShape;
 use trocar_mesh::sheet::Sheet;
 use trocar_soft::membrane::tear::{Algorithm, Lengths, TearSettings, Thresholds};
-use trocar_soft::membrane::{Adhesion, Bending, Hold, Material, Measure, Membrane, MembraneParts};
+use trocar_soft::membrane::{
+    Adhesion, Bending, Damaged, Hold, Material, Measure, Membrane, MembraneParts,
+};
 
 fn membrane(algorithm: Algorithm, bending: Bending, material: Material) -> Membrane {
-    let sheet = Sheet::new(&HexagonalShape::STANDARD.surface().unwrap()).unwrap();
+    of_shape(HexagonalShape::STANDARD, algorithm, bending, material)
+}
+
+fn of_shape(
+    shape: HexagonalShape,
+    algorithm: Algorithm,
+    bending: Bending,
+    material: Material,
+) -> Membrane {
+    let sheet = Sheet::new(&shape.surface().unwrap()).unwrap();
     let mut parts = MembraneParts::new(sheet, material);
     parts.bending = bending;
     parts.damping = 20.0;
@@ -110,5 +121,31 @@ fn it_goes_on_as_if_nothing_had_been() {
         assert!(more > 0, "{algorithm:?} tore no more");
         assert_eq!(two.record(), one.record(), "{algorithm:?}");
         one.sheet().check().unwrap();
+    }
+}
+
+#[test]
+fn what_a_smaller_one_became_is_refused() {
+    let springs = Material::Springs {
+        stiffness: 6500.0,
+        mass: 0.01,
+    };
+    let film = Material::Sheet {
+        stiffness: 2000.0,
+        poisson: 0.3,
+        density: 50.0,
+    };
+    let bent = Bending::Springs { stiffness: 300.0 };
+    for (bending, material) in [
+        (Bending::None, springs),
+        (bent, springs),
+        (Bending::Hinges { rigidity: 1e-6 }, film),
+    ] {
+        let whole = membrane(Algorithm::Continuous, bending, material);
+        let strip = HexagonalShape::STRIP;
+        let small = of_shape(strip, Algorithm::Continuous, bending, material);
+        let refused = whole.from_record(small.record()).err();
+        assert_eq!(refused, Some(Damaged::Lists), "{bending:?}");
+        assert!(small.from_record(small.record()).is_ok(), "{bending:?}");
     }
 }

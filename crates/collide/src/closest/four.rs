@@ -54,10 +54,11 @@ pub(crate) fn dot(a: Four, b: Four) -> f64x4 {
     a.x * b.x + a.y * b.y + a.z * b.z
 }
 
-/// Between 0 and 1; what is no number stays it.
+/// Between 0 and 1.
 #[inline(always)]
 fn clamped(x: f64x4) -> f64x4 {
-    // Of two of which one is none, the second is given.
+    // What becomes of NaN differs between processors, and does not matter: it comes of places that are no numbers, or too far away to be squared. Such a lane has no area, no
+    // sound side or no finite distance, and ends in `one_by_one`.
     f64x4::ONE.fast_min(f64x4::ZERO.fast_max(x))
 }
 

@@ -202,7 +202,8 @@ impl Folds {
     }
 
     /// From now on those pairs of triangles never count that go through each other as `surface` is now, if `wanted` says so, the lower one first: what is grown together has no
-    /// side to be on. Numbers are those of now: an edit of such triangles, or [`renumber`](Self::renumber), wants another call.
+    /// side to be on. Numbers are those that `surface` has: an edit of such triangles wants another call. So does [`renumber`](Self::renumber), with the surface that has the new
+    /// numbers, whether before or after it: it leaves these pairs alone.
     pub fn join(&mut self, surface: Side<'_>, wanted: impl Fn([u32; 2]) -> bool) -> usize {
         self.joined.clear();
         let touching = self.search.within(surface).iter().copied();
@@ -331,7 +332,7 @@ impl Folds {
         }
     }
 
-    /// Gives nodes and triangles other numbers, in the same order.
+    /// Gives nodes and triangles of contacts other numbers, in the same order. Pairs that never count have the numbers of the last [`join`](Self::join).
     pub fn renumber(&mut self, node: impl Fn(u32) -> u32, triangle: impl Fn(u32) -> u32) {
         for fold in &mut self.folds {
             let Feature { a, b } = &mut fold.feature;

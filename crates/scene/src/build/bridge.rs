@@ -6,7 +6,7 @@
 use super::{
     Item, Model,
     check::Checker,
-    couple::{check_free, is_taken, named},
+    couple::{check_free, is_led, is_taken, named},
     film, items,
     tissue::Drafts,
 };
@@ -34,6 +34,23 @@ pub struct Bridge<'a> {
 enum Side {
     Master,
     Slave,
+}
+
+impl Bridge<'_> {
+    /// True if this node of a net follows the membrane.
+    pub fn is_led(&self, end: (MatterId, u32)) -> bool {
+        self.has(Side::Slave, end)
+    }
+
+    /// True if this node of a net leads the membrane.
+    pub fn is_leading(&self, end: (MatterId, u32)) -> bool {
+        self.has(Side::Master, end)
+    }
+
+    fn has(&self, side: Side, (matter, node): (MatterId, u32)) -> bool {
+        let net = self.net.as_ref();
+        net.is_some_and(|(own, of, nodes)| (*own, *of) == (side, matter) && nodes.contains(&node))
+    }
 }
 
 /// The membrane that one side of a couple names.
@@ -94,6 +111,16 @@ pub fn bridge<'a>(
         let nodes = named(&check(), &drafts.list, ring, key)?;
         let matter = MatterId(first + nodes.draft as u32);
         let list: Vec<u32> = nodes.nodes.iter().map(|n| *n as u32).collect();
+        if side == Side::Master && list.iter().any(|n| is_led(drafts, (matter, *n))) {
+            return Err(wrong(
+                "master",
+                format!(
+                    "a node of {} follows another already, and what follows does not lead",
+                    drafts.list[nodes.draft].name
+                ),
+                "Let what it follows lead the membrane, too.",
+            ));
+        }
         if side == Side::Slave {
             check_free(&check(), &drafts.list[nodes.draft], &nodes)?;
             for node in &list {

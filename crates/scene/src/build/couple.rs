@@ -70,12 +70,10 @@ pub fn couple<'a>(
         }
         for node in &slave.nodes {
             let end = (matter(slave.draft), *node as u32);
-            let mut copies = drafts.hypers.iter().chain(&drafts.tied);
-            if copies.any(|pair| pair.slave == end) || is_held(drafts, end) {
+            if is_led(drafts, end) || is_held(drafts, end) {
                 return Err(held_twice(&check(), &drafts.list[slave.draft], *node));
             }
-            let mut copies = drafts.hypers.iter().chain(&drafts.tied);
-            if copies.any(|pair| pair.master == end) {
+            if is_leading(drafts, end) {
                 return Err(wrong(
                     "slave",
                     format!(
@@ -100,8 +98,7 @@ pub fn couple<'a>(
         }
         for node in slave.nodes {
             let end = (matter(slave.draft), node as u32);
-            let mut copies = drafts.hypers.iter().chain(&drafts.tied);
-            if copies.any(|pair| pair.slave == end) || is_held(drafts, end) {
+            if is_led(drafts, end) || is_held(drafts, end) {
                 return Err(held_twice(&check(), &drafts.list[slave.draft], node));
             }
             drafts.held.push((check(), body, end.0, end.1));
@@ -155,11 +152,11 @@ pub fn couple<'a>(
             let node = slave.nodes[j];
             return Err(held_twice(&check(), &drafts.list[slave.draft], node));
         }
-        let all = || drafts.hypers.iter().chain(&drafts.tied);
-        let led = |n| all().any(|p: &Hyper| p.slave == n);
-        let leading = |n| all().any(|p: &Hyper| p.master == n);
         // A copy of a copy would lag behind and give its force to the wrong node.
-        if led(pair.slave) || leading(pair.slave) || led(pair.master) {
+        if is_led(drafts, pair.slave)
+            || is_leading(drafts, pair.slave)
+            || is_led(drafts, pair.master)
+        {
             return Err(wrong(
                 "slave",
                 "a ring follows one other ring, and what follows does not lead".into(),
@@ -200,10 +197,21 @@ impl Draft<'_> {
     }
 }
 
-/// True if a node follows or leads another, or a body holds it.
+/// True if a node follows or leads another or a membrane, or a body holds it.
 pub(super) fn is_taken(drafts: &Drafts<'_>, end: (MatterId, u32)) -> bool {
+    is_led(drafts, end) || is_leading(drafts, end) || is_held(drafts, end)
+}
+
+/// True if a node follows another, or a membrane.
+pub(super) fn is_led(drafts: &Drafts<'_>, end: (MatterId, u32)) -> bool {
     let mut pairs = drafts.hypers.iter().chain(&drafts.tied);
-    pairs.any(|pair| pair.slave == end || pair.master == end) || is_held(drafts, end)
+    pairs.any(|pair| pair.slave == end) || drafts.bridges.iter().any(|b| b.is_led(end))
+}
+
+/// True if a node leads another, or a membrane.
+fn is_leading(drafts: &Drafts<'_>, end: (MatterId, u32)) -> bool {
+    let mut pairs = drafts.hypers.iter().chain(&drafts.tied);
+    pairs.any(|pair| pair.master == end) || drafts.bridges.iter().any(|b| b.is_leading(end))
 }
 
 /// True if a body holds a node.

@@ -499,7 +499,9 @@ pub fn drafts_of<'a>(
         // A couple of a tissue that is only there for another's sake moves none of the nodes they share, unless it takes them to a place.
         let ends = joins(&item);
         if is_bridge(scene, item.item) {
-            if ends.iter().any(|name| !name.is_empty() && asked(name)) {
+            // A membrane may have several nets on it, of which only some are made.
+            let absent = |name: &str| drafts.list.iter().any(|d| d.name == name) && !asked(name);
+            if !ends.iter().any(|name| absent(name)) {
                 bridge(scene, &item, &mut drafts, first)?;
             }
             continue;

@@ -29,7 +29,7 @@ pub struct Skin {
     pub patch: Patch,
     /// Static and dynamic coefficient of friction; none if it does not say.
     pub friction: Option<[f64; 2]>,
-    /// Anything can touch it; otherwise all passes through.
+    /// Instruments and bodies can touch it; otherwise they pass through.
     pub touchable: bool,
     /// Tool and node of everything held; closed jaws do not push what they hold.
     pub held: Vec<(usize, u32)>,

@@ -225,20 +225,22 @@ impl Drive {
         }
     }
 
-    /// Why a signal can't drive an element this way, if it can't.
-    pub fn objection(self, signal: &Signal) -> Option<&'static str> {
-        let sound = match self {
-            Self::Force(newtons) => newtons.is_finite(),
-            Self::Length(part) => part.is_finite() && part.abs() * signal.peak() < 1.0,
-            Self::Stiffness(part) => {
+    /// Why a signal can't drive an element with this constant this way, if it can't.
+    pub fn objection(self, signal: &Signal, constant: f64) -> Option<&'static str> {
+        let [a, b] = signal.range().map(|value| self.by(value));
+        match self {
+            Self::Force(newtons) => (!newtons.is_finite()
+                || ![a, b].iter().all(|d| d.tension.is_finite()))
+            .then_some("the force that drives it must be finite"),
+            Self::Length(part) => (!(part.abs() * signal.peak() < 1.0))
+                .then_some("what drives its rest length must be finite and leave it some of that"),
+            Self::Stiffness(_) => {
                 // What pushes away what it ought to draw would fall over at any step.
-                let least = signal.range().map(|value| self.by(value).stiffness);
-                part.is_finite() && least.iter().all(|x| *x >= 0.0)
+                let sound = |d: &Driven| d.stiffness >= 0.0 && (d.stiffness * constant).is_finite();
+                (![a, b].iter().all(sound))
+                    .then_some("what drives its constant must be finite and never make it negative")
             }
-        };
-        (!sound).then_some(
-            "what drives it must be finite, leave it some of its rest length, and never make its constant negative",
-        )
+        }
     }
 }
 
@@ -336,7 +338,7 @@ mod tests {
                 Drive::Stiffness(0.8),
                 Drive::Stiffness(-0.9),
             ] {
-                assert_eq!(drive.objection(&signal), None);
+                assert_eq!(drive.objection(&signal, 4.0), None);
                 let most = drive.extremes(&signal);
                 let mut seen = Driven::NOT;
                 for i in 0..10_000 {
@@ -354,10 +356,14 @@ mod tests {
         }
         // Below 0 it would push away what it ought to draw.
         let pulse = Signal::Table(vec![[0.0, 0.0], [1.0, 1.0]]);
-        assert_eq!(Drive::Stiffness(-1.0).objection(&pulse), None);
-        assert!(Drive::Stiffness(-1.01).objection(&pulse).is_some());
-        assert_eq!(Drive::Stiffness(20.0).objection(&pulse), None);
-        assert!(Drive::Stiffness(f64::NAN).objection(&pulse).is_some());
+        assert_eq!(Drive::Stiffness(-1.0).objection(&pulse, 4.0), None);
+        assert!(Drive::Stiffness(-1.01).objection(&pulse, 4.0).is_some());
+        assert_eq!(Drive::Stiffness(20.0).objection(&pulse, 4.0), None);
+        for part in [f64::NAN, f64::INFINITY, 1e308] {
+            assert!(Drive::Stiffness(part).objection(&pulse, 4.0).is_some());
+        }
+        assert!(Drive::Length(f64::NAN).objection(&pulse, 4.0).is_some());
+        assert!(Drive::Force(f64::INFINITY).objection(&pulse, 4.0).is_some());
     }
 
     #[test]

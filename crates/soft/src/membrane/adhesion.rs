@@ -101,13 +101,16 @@ impl Membrane {
             let length = nodes.position[a.slot()].distance(nodes.position[b.slot()]);
             let spring = &mut self.springs[slot];
             let compressed = length < spring.rest_length;
-            if compressed && (front(a) || front(b)) {
-                spring.stiffness = 0.0;
-            } else if spring.stiffness < spring.full {
-                spring.stiffness = (spring.stiffness + increment * spring.full).min(spring.full);
+            let next = if compressed && (front(a) || front(b)) {
+                0.0
             } else {
+                (spring.stiffness + increment * spring.full).min(spring.full)
+            };
+            // Most stay as they are, and where they are.
+            if next == spring.stiffness {
                 continue;
             }
+            spring.stiffness = next;
             self.place_spring(slot);
         }
     }

@@ -88,12 +88,29 @@ impl Window {
 }
 
 /// Parts outside their windows, by place, in order.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub(super) struct Strays {
     pub(super) springs: Vec<u32>,
     pub(super) hinges: Vec<u32>,
     pub(super) triangles: Vec<u32>,
     pub(super) bends: Vec<u32>,
+}
+
+impl Clone for Strays {
+    /// With the room that the lists have: a copy must not allocate where the first would not.
+    fn clone(&self) -> Self {
+        let copy = |list: &Vec<u32>| {
+            let mut copy = Vec::with_capacity(list.capacity());
+            copy.extend_from_slice(list);
+            copy
+        };
+        Self {
+            springs: copy(&self.springs),
+            hinges: copy(&self.hinges),
+            triangles: copy(&self.triangles),
+            bends: copy(&self.bends),
+        }
+    }
 }
 
 /// No node.
@@ -262,9 +279,23 @@ impl Division {
         }
     }
 
+    /// Room for so many springs among the strays.
+    pub(super) fn make_room(&mut self, springs: usize) {
+        let strays = &mut self.strays.springs;
+        strays.reserve(springs.saturating_sub(strays.len()));
+    }
+
     /// Forgets all strays: their parts are placed anew.
     pub(super) fn forget_strays(&mut self) {
-        self.strays = Strays::default();
+        let Strays {
+            springs,
+            hinges,
+            triangles,
+            bends,
+        } = &mut self.strays;
+        for list in [springs, hinges, triangles, bends] {
+            list.clear();
+        }
     }
 }
 
@@ -314,6 +345,11 @@ mod tests {
         division.place(Kind::Spring, 7, Some([7, 8]));
         division.place::<2>(Kind::Spring, nodes as usize + 5, None);
         assert!(division.strays.springs.is_empty());
+        // Room that was made stays, in copies and when all are forgotten.
+        division.make_room(1000);
+        let mut copy = division.clone();
+        copy.forget_strays();
+        assert!(copy.strays.springs.capacity() >= 1000);
     }
 
     #[test]

@@ -78,8 +78,16 @@ impl Membrane {
 
     /// Puts all springs to their seats.
     pub(super) fn seat_all(&mut self) {
+        self.make_room();
         (0..self.springs.len()).for_each(|place| self.place_spring(place));
         (0..self.bends.springs.len()).for_each(|place| self.place_bend(place));
+    }
+
+    /// Every spring that fold support weakens is a stray until it is as stiff as the others again: there is room for all of them, so that none allocates in the step.
+    fn make_room(&mut self) {
+        if self.fold_support.is_some() {
+            self.division.make_room(self.springs.capacity());
+        }
     }
 
     pub(super) fn place_spring(&mut self, place: usize) {
@@ -120,6 +128,7 @@ impl Membrane {
         );
         self.division.size(nodes);
         self.springs.resize(edges, Spring::default());
+        self.make_room();
         self.lines.resize(edges, Line::default());
         self.hinges.resize(edges, Hinge::default());
         self.flats.resize(triangles, Flat::default());

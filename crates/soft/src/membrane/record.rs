@@ -103,10 +103,17 @@ impl Membrane {
         see(self.crest.top().to_bits());
     }
 
-    /// This membrane as a record says it became. What does not fit is refused, wherever it came from.
+    /// This membrane, whole, as a record says it became. What does not fit is refused, wherever it came from.
     pub fn from_record(&self, record: MembraneRecord) -> Result<Self, Damaged> {
         let mut sheet = Sheet::from_record(record.sheet).map_err(Damaged::Sheet)?;
         let count = sheet.node_slots();
+        // Edits leave places free, but never take them away; and windows and hubs are those of the membrane as it was built.
+        let fewer = count < self.sheet.node_slots()
+            || sheet.edge_slots() < self.sheet.edge_slots()
+            || sheet.triangle_slots() < self.sheet.triangle_slots();
+        if fewer {
+            return Err(Damaged::Lists);
+        }
         let springs = match self.material {
             Material::Springs { stiffness, .. } => {
                 let of_all = record.stiffness.iter().zip(&record.full);

@@ -9,8 +9,9 @@ use super::division::Lane;
 use std::ops::Range;
 use trocar_math::{f64x4, four::LANES};
 
-/// Squares of lengths below this, m², are none: so that nothing is divided by zero.
-const SHORTEST: f64 = 1e-300;
+/// Squares of lengths below this, m², are none: so that nothing is divided by zero. Not the least number there is: a constant divided by it must stay finite, as an empty
+/// seat multiplies the quotient by nought.
+const SHORTEST: f64 = 1e-200;
 
 /// No seat.
 const NONE: u32 = u32::MAX;
@@ -253,5 +254,32 @@ mod tests {
         check(&weave, &springs);
         weave.clear();
         assert!(pulled(&weave, nodes).iter().all(|f| *f == DVec3::ZERO));
+    }
+
+    #[test]
+    fn an_empty_seat_pulls_nowhere_however_stiff_the_others_are() {
+        // Three springs at a hub: the fourth seat stays empty.
+        let (rest_length, stiffness) = (0.4, 1e12);
+        let springs = [[0, 1], [0, 2], [0, 3]].map(Some);
+        let mut weave = Weave::new(stiffness, std::iter::once(0..usize::MAX), &springs);
+        assert_eq!(weave.stars.len(), 1);
+        for (at, ends) in springs.iter().enumerate() {
+            let strand = ends.map(|ends| Strand {
+                ends,
+                rest_length,
+                stiffness,
+            });
+            assert!(weave.set(at, strand));
+        }
+        let mut expected = [DVec3::ZERO; 4];
+        for n in 1..4 {
+            let (force, _) = spring(place(n) - place(0), rest_length, stiffness);
+            expected[0] += force;
+            expected[n as usize] -= force;
+        }
+        for (force, expected) in pulled(&weave, 4).iter().zip(&expected) {
+            let off = (*force - *expected).length();
+            assert!(off < 1e-12 * stiffness, "{force} {expected}");
+        }
     }
 }

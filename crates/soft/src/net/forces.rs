@@ -14,6 +14,9 @@ use trocar_math::{Four, f64x4, four::LANES};
 /// Nets with fewer nodes than this are not worth a second thread: handing work over costs microseconds.
 const WORTH_A_CREW: usize = 4096;
 
+/// Elements that may yield and that a thread takes at once.
+const FLOW: usize = 4096;
+
 /// Consecutive nodes of a chunk with one father, or with none, whose shape memory grows alike.
 #[derive(Clone, Debug)]
 struct Family {
@@ -306,26 +309,41 @@ impl Net {
     }
 
     /// Lets flow what yields (see [`Plastic`](element::Plastic)): once a substep, when everything has moved.
-    fn let_flow(&self, nodes: &mut Nodes) {
+    fn let_flow(&self, nodes: &mut Nodes, crew: Option<&Crew>) {
         let Nodes {
             position,
             flow,
             spared,
             ..
         } = nodes;
-        for i in &self.links.plastic {
-            let i = *i as usize;
-            let plastic = self.links.laws[self.links.law[i] as usize].plastic;
-            if let (Some(plastic), Some(flow)) = (plastic, flow.get_mut(i)) {
-                let [a, b] = self.links.ends[i].map(|n| position[n as usize]);
-                let rest = self.links.rest_length[i];
-                let stretch = a.distance(b) - rest;
-                match spared.get_mut(i) {
-                    Some(spared) => {
-                        (*flow, *spared) = plastic.eased(stretch, *flow, rest, *spared);
+        let yielding = |i: u32| {
+            let i = i as usize;
+            let plastic = self.links.laws[self.links.law[i] as usize].plastic?;
+            let [a, b] = self.links.ends[i].map(|n| position[n as usize]);
+            let rest = self.links.rest_length[i];
+            Some((plastic, a.distance(b) - rest, rest))
+        };
+        let list = self.links.plastic.as_slice();
+        if spared.is_empty() {
+            let crew = crew.filter(|_| self.is_worth_a_crew());
+            Crew::spread(crew, flow, FLOW, |first, flow| {
+                let from = list.partition_point(|i| (*i as usize) < first);
+                let to = list.partition_point(|i| (*i as usize) < first + flow.len());
+                for i in &list[from..to] {
+                    if let Some((plastic, stretch, rest)) = yielding(*i) {
+                        let flow = &mut flow[*i as usize - first];
+                        *flow = plastic.settled(stretch, *flow, rest);
                     }
-                    None => *flow = plastic.settled(stretch, *flow, rest),
                 }
+            });
+            return;
+        }
+        for i in list {
+            let k = *i as usize;
+            if let (Some((plastic, stretch, rest)), Some(flow), Some(spared)) =
+                (yielding(*i), flow.get_mut(k), spared.get_mut(k))
+            {
+                (*flow, *spared) = plastic.eased(stretch, *flow, rest, *spared);
             }
         }
     }
@@ -356,7 +374,7 @@ impl Matter for Net {
     fn advance(&self, nodes: &mut Nodes, h: f64) -> bool {
         let sound = self.masses.advance(nodes, h);
         if !self.copies {
-            self.let_flow(nodes);
+            self.let_flow(nodes, None);
         }
         sound
     }
@@ -364,14 +382,14 @@ impl Matter for Net {
     fn advance_by(&self, nodes: &mut Nodes, h: f64, crew: &Crew) -> bool {
         let sound = self.masses.advance_by(nodes, h, crew);
         if !self.copies {
-            self.let_flow(nodes);
+            self.let_flow(nodes, Some(crew));
         }
         sound
     }
 
     fn settle(&self, nodes: &mut Nodes) {
         if self.copies {
-            self.let_flow(nodes);
+            self.let_flow(nodes, None);
         }
     }
 }

@@ -298,7 +298,7 @@ fn check_actives(parts: &NetParts) -> Result<(), NetError> {
                 "an element yields or is driven, not both; use two, one after the other (K37)",
             ));
         }
-        if let Some(objection) = active.drive.objection(signal) {
+        if let Some(objection) = active.drive.objection(signal, law.constant) {
             return Err(NetError::Element(e, objection));
         }
     }

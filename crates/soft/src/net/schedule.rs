@@ -103,7 +103,7 @@ impl Schedule {
         let chunk_of = |s: &Seen| usize::from(chunk_of_node[s.node as usize]);
         let mut seen = see(&chunk_of_node, links);
         seen.sort_by_key(|s| (chunk_of(s), s.kind, s.length(), s.node, s.element));
-        find_strips(&mut seen);
+        find_strips(&mut seen, chunk_of);
         balance(nodes, &mut seen);
         seen.sort_by_key(|s| (chunk_of(s), s.kind, s.place, s.node, s.other, s.element));
         for c in 0..schedule.bounds.len() - 1 {
@@ -138,6 +138,14 @@ impl Schedule {
     }
 
     fn add_block(&mut self, four: &[Seen], near: u32, links: &Links) {
+        debug_assert!(
+            !four[0].kind.strip
+                || four.len() == LANES
+                    && four
+                        .windows(2)
+                        .all(|w| { [w[0].node + 1, w[0].other + 1] == [w[1].node, w[1].other] }),
+            "a strip has four elements side by side"
+        );
         let far = if four[0].kind.both { near } else { 0 };
         let mut other = [four[0].node - far; LANES];
         let (mut rest, mut constant, mut damping) = ([0.0; LANES], [0.0; LANES], [0.0; LANES]);
@@ -213,10 +221,12 @@ impl Seen {
     }
 }
 
-/// Makes strips of elements in the order of kind, length and node.
-fn find_strips(seen: &mut [Seen]) {
-    let follows =
-        |a: &Seen, b: &Seen| a.kind == b.kind && a.length() == b.length() && a.node + 1 == b.node;
+/// Makes strips of elements in the order of chunk, kind, length and node. A strip that led on into the next chunk would be torn apart.
+fn find_strips(seen: &mut [Seen], chunk_of: impl Fn(&Seen) -> usize) {
+    let follows = |a: &Seen, b: &Seen| {
+        let alike = a.kind == b.kind && a.length() == b.length();
+        alike && a.node + 1 == b.node && chunk_of(a) == chunk_of(b)
+    };
     for row in seen.chunk_by_mut(follows) {
         for four in row.as_chunks_mut::<LANES>().0 {
             let place = (four[0].node / TILE, four[0].length());

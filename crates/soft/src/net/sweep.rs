@@ -277,7 +277,7 @@ impl Shape for Strip {
         four::spread(numbers)
     }
 
-    /// One side after the other: nodes at which blocks begin are all different, and so are the other ends; but one block's other ends may be
+    /// One side after the other: of one length, nodes at which blocks begin are all different, and so are the other ends; but one block's other ends may be
     /// those at which the next begins, shifted, and to read across what two stores have just written takes long.
     #[inline(always)]
     fn add(

@@ -276,7 +276,11 @@ fn drive(dice: &mut Dice, parts: &mut NetParts, force: f64) {
             let drive = if dice.once_in(2) {
                 Drive::Force(dice.between(-0.1, 0.3) * force)
             } else {
-                Drive::Length(dice.between(-0.3, 0.3))
+                let part = dice.between(-0.3, 0.3);
+                match e % 2 {
+                    0 => Drive::Length(part),
+                    _ => Drive::Stiffness(3.0 * part),
+                }
             };
             parts.actives.push(Active {
                 element: e as u32,
