@@ -227,20 +227,24 @@ impl Drive {
 
     /// Why a signal can't drive an element with this constant this way, if it can't.
     pub fn objection(self, signal: &Signal, constant: f64) -> Option<&'static str> {
-        let [a, b] = signal.range().map(|value| self.by(value));
-        match self {
-            Self::Force(newtons) => (!newtons.is_finite()
-                || ![a, b].iter().all(|d| d.tension.is_finite()))
-            .then_some("the force that drives it must be finite"),
-            Self::Length(part) => (!(part.abs() * signal.peak() < 1.0))
-                .then_some("what drives its rest length must be finite and leave it some of that"),
-            Self::Stiffness(_) => {
-                // What pushes away what it ought to draw would fall over at any step.
-                let sound = |d: &Driven| d.stiffness >= 0.0 && (d.stiffness * constant).is_finite();
-                (![a, b].iter().all(sound))
-                    .then_some("what drives its constant must be finite and never make it negative")
-            }
-        }
+        let ends = signal.range().map(|value| self.by(value));
+        let (sound, objection) = match self {
+            Self::Force(_) => (
+                ends.iter().all(|d| d.tension.is_finite()),
+                "the force that drives it must be finite",
+            ),
+            Self::Length(part) => (
+                part.abs() * signal.peak() < 1.0,
+                "what drives its rest length must be finite and leave it some of that",
+            ),
+            // What pushes away what it ought to draw would fall over at any step.
+            Self::Stiffness(_) => (
+                ends.iter()
+                    .all(|d| d.stiffness >= 0.0 && (d.stiffness * constant).is_finite()),
+                "what drives its constant must be finite and never make it negative",
+            ),
+        };
+        (!sound).then_some(objection)
     }
 }
 
