@@ -1,10 +1,10 @@
 //! Capsules on the triangles of a surface, four triangles at a time.
 
 use super::{
-    NO_DIRECTION, NO_WEIGHT, Patch, Scene, Touch, bearing_of,
-    probe::{Ahead, Capsule, Probe, Way},
+    Meet, NO_DIRECTION, Patch, Scene, Touch,
+    probe::{Capsule, Probe, Way},
 };
-use crate::closest::{self, FourPairs, dot, lerp};
+use crate::closest;
 use glam::DVec3;
 use std::ops::Range;
 use trocar_math::{Four, f64x4, four::LANES};
@@ -55,39 +55,27 @@ impl Patch {
             }
         }
         let corners = [corner(0), corner(1), corner(2)];
-        let range = f64x4::new(range);
-        let found = closest::segment_triangles(capsule.a, capsule.b, corners, range);
+        let found = closest::segment_triangles(capsule.a, capsule.b, corners, f64x4::new(range));
         let Some(found) = found else {
             return;
         };
-        let far = found.distance_squared.simd_gt(range * range).to_bitmask();
-        let mut left = !far & ((1 << count) - 1);
-        if left == 0 {
-            return;
-        }
-        let four = FourMeets::new(capsule, corners, &found);
-        while left != 0 {
-            let lane = left.trailing_zeros() as usize;
-            left &= left - 1;
-            let t = self.near[start + lane].1;
-            let meet = Meet {
-                four: &four,
-                lane,
-                nodes: nodes[lane],
-            };
-            let Some(ahead) = &swept else {
-                let bearing = meet.bearing();
-                let normal = self.way_out((c, t), &meet, bearing, scene.positions);
-                if self.is_new_at((c, 0), bearing) {
-                    out.push(meet.touch(c, capsule, normal));
-                }
+        for lane in 0..count {
+            let distance_squared = found.distance_squared[lane];
+            if distance_squared > range[lane] * range[lane] {
                 continue;
-            };
+            }
+            let weights = found.weights.map(|w| w[lane]);
             let place = [*at(lane, 0), *at(lane, 1), *at(lane, 2)];
-            self.touch_swept(
-                (c, t),
-                (capsule, ahead),
-                &meet,
+            let along = found.along[lane];
+            let meet = Meet {
+                along,
+                weights,
+                apart: closest::point(place, weights) - capsule.axis(along),
+            };
+            self.touch_one(
+                (c, self.near[start + lane].1),
+                (capsule, probe),
+                (&meet, distance_squared),
                 (place, ways[lane]),
                 scene.positions,
                 out,
@@ -95,27 +83,24 @@ impl Patch {
         }
     }
 
-    fn touch_swept(
+    fn touch_one(
         &mut self,
         (c, t): (u32, u32),
-        (capsule, ahead): (&Capsule, &Ahead),
-        meet: &Meet<'_>,
+        (capsule, probe): (&Capsule, &Probe),
+        (meet, distance_squared): (&Meet, f64),
         (corners, ways): ([DVec3; 3], [DVec3; 3]),
         positions: &[DVec3],
         out: &mut Vec<Touch>,
     ) {
-        let distance_squared = meet.four.distance_squared[meet.lane];
-        let clear = distance_squared > NO_DIRECTION * NO_DIRECTION;
-        let remembered = if clear { self.remembered((c, t)) } else { None };
-        let normal = match remembered {
-            // Whoever sees it clear of the axis asks for no side, and what is remembered stays.
-            Some(side) => {
-                self.sides.push((c, t, side));
-                meet.unit()
+        let swept = probe.ahead.filter(|a| matches!(a.way, Way::Axis(_)));
+        let clear = swept.is_some() && distance_squared > NO_DIRECTION * NO_DIRECTION;
+        let mut touch = self.touch((c, t), capsule, (meet, clear), positions);
+        let Some(ahead) = swept else {
+            if self.is_new(&touch) {
+                out.push(touch);
             }
-            None => self.way_out((c, t), meet, meet.bearing(), positions),
+            return;
         };
-        let mut touch = meet.touch(c, capsule, normal);
         let watched = capsule.radius + ahead.watch;
         if distance_squared > watched * watched {
             let Some(impact) = ahead.meets(capsule, corners, ways) else {
@@ -124,10 +109,10 @@ impl Patch {
             touch.at = capsule.axis(impact.along);
             touch.weights = impact.weights;
             touch.normal = impact.normal;
-        } else if clear {
+        } else if distance_squared > NO_DIRECTION * NO_DIRECTION {
             // As long as the axis does not pierce the triangle, the tool is on the side on which it is. What is remembered may
             // say otherwise where the surface is crumpled, and would then pull it through.
-            touch.normal = meet.apart().normalize_or(touch.normal);
+            touch.normal = meet.apart.normalize_or(touch.normal);
         }
         if self.is_new(&touch) {
             out.push(touch);
@@ -139,128 +124,44 @@ impl Patch {
         }
     }
 
-    /// The way out for a triangle, by the side from which the capsule came; `bearing` are the corners that bear the point.
-    #[inline]
-    fn way_out(
+    fn touch(
         &mut self,
-        pair: (u32, u32),
-        meet: &Meet<'_>,
-        bearing: [u32; 3],
+        (c, t): (u32, u32),
+        capsule: &Capsule,
+        (meet, clear): (&Meet, bool),
         positions: &[DVec3],
-    ) -> DVec3 {
-        let beside = bearing[2] == u32::MAX && bearing[0] != u32::MAX;
-        let rise = match beside {
-            true => self.outward_beside(bearing, positions).dot(meet.apart()),
-            false => meet.four.rise[meet.lane],
-        };
-        let (side, now) = self.side(pair, rise, true);
-        if side == now && meet.four.distance[meet.lane] > NO_DIRECTION {
-            return meet.unit();
+    ) -> Touch {
+        let nodes = self.triangles[t as usize];
+        let distance = meet.apart.length();
+        if clear && let Some(side) = self.remembered((c, t)) {
+            // Whoever sees it clear of the axis asks for no side, and what is remembered stays.
+            self.sides.push((c, t, side));
+            return Touch {
+                probe: c as usize,
+                at: capsule.axis(meet.along),
+                distance: capsule.radius,
+                nodes,
+                weights: meet.weights,
+                normal: meet.apart / distance,
+                key: (0, nodes),
+            };
         }
-        // The axis is in the surface or beyond it: the way out is back to where it came from.
-        let outward = self.outward(meet.nodes, meet.weights(), positions);
-        outward.normalize_or(DVec3::Y) * -f64::from(side)
-    }
-}
-
-/// Four vectors by coordinate, as they are worked out.
-type Columns = [[f64; LANES]; 3];
-
-fn columns(v: Four) -> Columns {
-    [v.x, v.y, v.z].map(|x| x.to_array())
-}
-
-/// Where a capsule and four triangles are nearest.
-struct FourMeets {
-    /// On the axis, m.
-    at: Columns,
-    /// The way from there to the triangle, m; and the same of unit length, if it has any.
-    apart: Columns,
-    unit: Columns,
-    /// Of the first corners, of the second, of the third.
-    weights: [[f64; LANES]; 3],
-    distance: [f64; LANES],
-    distance_squared: [f64; LANES],
-    /// How far the way leads out of the triangle, times twice its area.
-    rise: [f64; LANES],
-    /// By corner, a bit for each lane: whether it bears the point.
-    bears: [u32; 3],
-}
-
-impl FourMeets {
-    #[inline(always)]
-    fn new(capsule: &Capsule, corners: [Four; 3], found: &FourPairs) -> Self {
-        let at = lerp(Four::splat(capsule.a), Four::splat(capsule.b), found.along);
-        let [p, q, r] = [0, 1, 2].map(|k| corners[k].times(found.weights[k]));
-        let apart = p + q + r - at;
-        let distance = apart.length();
-        let unit = Four {
-            x: apart.x / distance,
-            y: apart.y / distance,
-            z: apart.z / distance,
+        let outward = self.outward(nodes, meet.weights, positions);
+        let (side, now) = self.side((c, t), outward.dot(meet.apart), true);
+        let normal = if side == now && distance > NO_DIRECTION {
+            meet.apart / distance
+        } else {
+            // The axis is in the surface or beyond it: the way out is back to where it came from.
+            outward.normalize_or(DVec3::Y) * -f64::from(side)
         };
-        let none = f64x4::splat(NO_WEIGHT);
-        Self {
-            at: columns(at),
-            apart: columns(apart),
-            unit: columns(unit),
-            weights: found.weights.map(|w| w.to_array()),
-            distance: distance.to_array(),
-            distance_squared: found.distance_squared.to_array(),
-            rise: dot(found.faces, apart).to_array(),
-            bears: found.weights.map(|w| w.simd_gt(none).to_bitmask()),
-        }
-    }
-}
-
-/// Where a capsule and one of four triangles are nearest.
-struct Meet<'a> {
-    four: &'a FourMeets,
-    lane: usize,
-    /// Of the triangle.
-    nodes: [u32; 3],
-}
-
-impl Meet<'_> {
-    #[inline(always)]
-    fn pick(&self, columns: &Columns) -> DVec3 {
-        DVec3::from(columns.map(|x| x[self.lane]))
-    }
-
-    #[inline(always)]
-    fn apart(&self) -> DVec3 {
-        self.pick(&self.four.apart)
-    }
-
-    #[inline(always)]
-    fn unit(&self) -> DVec3 {
-        self.pick(&self.four.unit)
-    }
-
-    #[inline(always)]
-    fn weights(&self) -> [f64; 3] {
-        self.four.weights.map(|w| w[self.lane])
-    }
-
-    /// The corners that bear the point, in ascending order.
-    #[inline(always)]
-    fn bearing(&self) -> [u32; 3] {
-        bearing_of(
-            self.nodes,
-            self.four.bears.map(|bits| bits >> self.lane & 1 != 0),
-        )
-    }
-
-    #[inline(always)]
-    fn touch(&self, c: u32, capsule: &Capsule, normal: DVec3) -> Touch {
         Touch {
             probe: c as usize,
-            at: self.pick(&self.four.at),
+            at: capsule.axis(meet.along),
             distance: capsule.radius,
-            nodes: self.nodes,
-            weights: self.weights(),
+            nodes,
+            weights: meet.weights,
             normal,
-            key: (0, self.nodes),
+            key: (0, nodes),
         }
     }
 }

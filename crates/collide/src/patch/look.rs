@@ -1,11 +1,11 @@
 //! Which triangles a probe may touch: looked for in the tree seldom, with some room, and judged by where they are every time (W39, W57).
 
 use super::{
-    GONE, Patch, Probe, grow, make_room,
+    Patch, Probe, grow, make_room,
     probe::{Capsule, Hull, Reaching},
 };
 use glam::DVec3;
-use trocar_math::{Bounds, Four, f64x4, four::LANES};
+use trocar_math::Bounds;
 
 /// A look is given room for about so many questions. It lasts shorter where that would be more than the probe's own reach: what lies in the room
 /// is judged every time.
@@ -18,8 +18,6 @@ pub(super) struct Looks {
     /// Triangles and their corners, of one probe after the other, each in ascending order.
     found: Vec<(u32, [u32; 3])>,
     before: Vec<(u32, [u32; 3])>,
-    /// What the tree gave to the look that is being made.
-    sighted: Vec<(u32, [u32; 3])>,
     /// How far any node may have moved since the beginning, m.
     travel: f64,
     /// While no node is far from where it was when the whole tree was fitted, that stays as it was.
@@ -55,7 +53,6 @@ impl Looks {
         Self {
             found: Vec::with_capacity(triangles),
             before: Vec::with_capacity(triangles),
-            sighted: Vec::with_capacity(triangles),
             ..Self::default()
         }
     }
@@ -224,9 +221,6 @@ impl Patch {
             }
         }
         self.look(probes, &wants, positions);
-        let most = self.looks.found.len() + 1;
-        make_room(&mut self.near, most);
-        make_room(&mut self.near_corners, most);
         let Self {
             looks,
             broken,
@@ -234,26 +228,25 @@ impl Patch {
             near_corners,
             ..
         } = self;
-        // Which of them are near can't be guessed: all are written down, and the next is written over what is not.
-        near.resize(most, (0, 0));
-        near_corners.resize(most, GONE);
-        let (mut start, mut count) = (0, 0);
+        let place = |n: u32| positions.get(n as usize).copied().unwrap_or(DVec3::NAN);
+        let mut start = 0;
         for (c, (probe, look)) in probes.iter().zip(&looks.list).enumerate() {
             let reaching = Reaching::new(probe, 0.0);
-            let found = &looks.found[start..look.end];
-            judge(found, &reaching, positions, |(t, corners), state| {
-                near[count] = (c as u32, t);
-                near_corners[count] = corners;
-                count += usize::from(state == State::Near);
-                if state == State::Lost {
-                    *broken = Some(broken.map_or(t, |b| b.min(t)));
+            for (t, corners) in &looks.found[start..look.end] {
+                match around(corners.map(place)) {
+                    Some(bounds) if reaching.may_touch(&bounds) => {
+                        near.push((c as u32, *t));
+                        near_corners.push(*corners);
+                    }
+                    Some(_) => {}
+                    None => *broken = Some(broken.map_or(*t, |b| b.min(*t))),
                 }
-            });
+            }
             start = look.end;
         }
-        near.truncate(count);
-        near_corners.truncate(count);
         let pairs = self.near.len();
+        make_room(&mut self.near, pairs);
+        make_room(&mut self.near_corners, pairs);
         make_room(&mut self.sides, pairs);
         make_room(&mut self.sides_before, pairs);
         make_room(&mut self.seen, pairs);
@@ -314,6 +307,7 @@ impl Patch {
         }
         std::mem::swap(&mut looks.found, &mut looks.before);
         looks.found.clear();
+        let place = |n: u32| positions.get(n as usize).copied().unwrap_or(DVec3::NAN);
         let mut from = 0;
         for (c, (look, probe)) in looks.list.iter_mut().zip(probes).enumerate() {
             let old = from..look.end;
@@ -336,21 +330,20 @@ impl Patch {
             let room = sought.room(probe, used / f64::from(look.asked.max(1)));
             let reaching = Reaching::new(probe, room);
             let start = looks.found.len();
-            let (sighted, found) = (&mut looks.sighted, &mut looks.found);
-            sighted.clear();
-            let see = |t: u32| sighted.push((t, triangles[t as usize]));
+            let found = |t: u32| {
+                let corners = triangles[t as usize];
+                let bounds = around(corners.map(place));
+                if bounds.is_none_or(|bounds| reaching.may_touch(&bounds)) {
+                    looks.found.push((t, corners));
+                }
+            };
             match calm {
                 Some(calm) => {
-                    tree.reached_then(&Reaching::new(probe, room + calm.slack()), see);
+                    tree.reached_then(&Reaching::new(probe, room + calm.slack()), found);
                 }
-                None => tree.reached(&reaching, positions, see),
+                None => tree.reached(&reaching, positions, found),
             }
-            judge(sighted, &reaching, positions, |triangle, state| {
-                if state != State::Far {
-                    found.push(triangle);
-                }
-            });
-            found[start..].sort_unstable();
+            looks.found[start..].sort_unstable();
             *look = Look {
                 sought,
                 travel,
@@ -362,82 +355,15 @@ impl Patch {
         let count = looks.found.len();
         make_room(&mut looks.found, count);
         make_room(&mut looks.before, count);
-        let count = looks.sighted.len();
-        make_room(&mut looks.sighted, count);
     }
 }
 
-/// How a triangle lies to a probe.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
-    Far,
-    Near,
-    /// A corner is no number.
-    Lost,
-}
-
-/// Tells of all triangles of a list, four at a time, whether a probe may touch them where they are.
+/// The box around a triangle; none if a corner is no number.
 #[inline]
-fn judge(
-    list: &[(u32, [u32; 3])],
-    reaching: &Reaching<'_>,
-    positions: &[DVec3],
-    mut tell: impl FnMut((u32, [u32; 3]), State),
-) {
-    for four in list.chunks(LANES) {
-        let lane = |k: usize| &four[k.min(four.len() - 1)].1;
-        let place = |k: usize, corner: usize| {
-            let at = lane(k)[corner] as usize;
-            positions.get(at).unwrap_or(&DVec3::NAN)
-        };
-        let corner = |n: usize| Four::of(place(0, n), place(1, n), place(2, n), place(3, n));
-        let [p, q, r] = [corner(0), corner(1), corner(2)];
-        // Zero where all are finite: comparisons alone would pass over what is not a number.
-        let sum = p + q + r;
-        let poison = (sum.x + sum.y + sum.z) * f64x4::ZERO;
-        let sound = poison.simd_eq(f64x4::ZERO).to_bitmask();
-        let near = reaching.may_touch_four(least([p, q, r]), greatest([p, q, r]));
-        for (k, triangle) in four.iter().enumerate() {
-            let state = if sound >> k & 1 == 0 {
-                alone(triangle.1, reaching, positions)
-            } else if near >> k & 1 != 0 {
-                State::Near
-            } else {
-                State::Far
-            };
-            tell(*triangle, state);
-        }
-    }
-}
-
-/// A triangle with a corner that is no number, or with numbers whose sum is none.
-#[cold]
-fn alone(corners: [u32; 3], reaching: &Reaching<'_>, positions: &[DVec3]) -> State {
-    let place = |n: u32| positions.get(n as usize).copied().unwrap_or(DVec3::NAN);
-    let corners = corners.map(place);
-    if !corners.iter().all(|p| p.is_finite()) {
-        return State::Lost;
-    }
-    match reaching.may_touch(&Bounds::of(corners)) {
-        true => State::Near,
-        false => State::Far,
-    }
-}
-
-#[inline(always)]
-fn least([p, q, r]: [Four; 3]) -> Four {
-    Four {
-        x: p.x.fast_min(q.x).fast_min(r.x),
-        y: p.y.fast_min(q.y).fast_min(r.y),
-        z: p.z.fast_min(q.z).fast_min(r.z),
-    }
-}
-
-#[inline(always)]
-fn greatest([p, q, r]: [Four; 3]) -> Four {
-    Four {
-        x: p.x.fast_max(q.x).fast_max(r.x),
-        y: p.y.fast_max(q.y).fast_max(r.y),
-        z: p.z.fast_max(q.z).fast_max(r.z),
-    }
+fn around([p, q, r]: [DVec3; 3]) -> Option<Bounds> {
+    let finite = p.is_finite() && q.is_finite() && r.is_finite();
+    finite.then(|| Bounds {
+        low: p.min(q).min(r),
+        high: p.max(q).max(r),
+    })
 }

@@ -56,6 +56,14 @@ struct Scene<'a> {
     way: &'a dyn Fn(u32) -> DVec3,
 }
 
+/// Where a capsule and a triangle meet, and the way from the axis to the triangle.
+#[derive(Clone, Copy)]
+struct Meet {
+    along: f64,
+    weights: [f64; 3],
+    apart: DVec3,
+}
+
 /// Which side of a triangle a probe came from: +1 the outer, −1 the inner.
 pub type Side = (u32, u32, i8);
 
@@ -243,10 +251,6 @@ impl Patch {
         out: &mut Vec<Touch>,
     ) {
         let scene = Scene { positions, way };
-        // What is around these is asked for where something touches beside a face; it is on its way until then.
-        for node in self.near_corners.iter().flatten() {
-            self.stars.fetch(*node);
-        }
         self.outward.clear();
         out.clear();
         make_room(out, self.near.len());
@@ -300,20 +304,19 @@ impl Patch {
     /// False if the same probe already touches the same corner, or with the same feature the same edge, through another
     /// triangle.
     fn is_new(&mut self, touch: &Touch) -> bool {
-        let by = (touch.probe as u32, touch.key.0);
-        self.is_new_at(by, bearing(touch.nodes, touch.weights))
-    }
-
-    /// [`is_new`](Self::is_new) of what a feature of a probe touches, by the corners that bear it.
-    #[inline]
-    fn is_new_at(&mut self, (probe, feature): (u32, u32), corners: [u32; 3]) -> bool {
+        let corners = bearing(touch.nodes, touch.weights);
         // Inside a face nothing can be there twice.
         if corners[2] != u32::MAX {
             return true;
         }
         // A corner is one point, whatever touches it.
-        let feature = if corners[1] == u32::MAX { 0 } else { feature };
-        let [probe, feature, a, b] = [probe, feature, corners[0], corners[1]].map(u128::from);
+        let feature = if corners[1] == u32::MAX {
+            0
+        } else {
+            touch.key.0
+        };
+        let [probe, feature, a, b] =
+            [touch.probe as u32, feature, corners[0], corners[1]].map(u128::from);
         let key = probe << 96 | feature << 64 | a << 32 | b;
         match self.seen.binary_search(&key) {
             Ok(_) => false,
@@ -327,28 +330,25 @@ impl Patch {
     /// Along the surface's outer normal at a point: that of the triangles that have the edge or the corner on which it lies, so that all of them have a
     /// say.
     fn outward(&mut self, nodes: [u32; 3], weights: [f64; 3], positions: &[DVec3]) -> DVec3 {
+        let face = |t: [u32; 3]| {
+            let [a, b, c] = t.map(|n| positions[n as usize]);
+            (b - a).cross(c - a)
+        };
         let corners = bearing(nodes, weights);
         if corners[2] != u32::MAX || corners[0] == u32::MAX {
-            let [a, b, c] = nodes.map(|n| positions[n as usize]);
-            return (b - a).cross(c - a);
+            return face(nodes);
         }
-        self.outward_beside(corners, positions)
-    }
-
-    /// The same at an edge or a corner.
-    fn outward_beside(&mut self, corners: [u32; 3], positions: &[DVec3]) -> DVec3 {
         // The triangles beside it come to the same point soon after.
         let mut known = self.outward.iter().rev().take(RECENT);
         if let Some((_, sum)) = known.find(|known| known.0 == corners) {
             return *sum;
         }
         let mut sum = DVec3::ZERO;
-        let [node, other, _] = corners;
-        let a = positions[node as usize];
-        for [b, c] in self.stars.others(node) {
-            if other == u32::MAX || (b == other) | (c == other) {
-                let [b, c] = [b, c].map(|n| positions[n as usize]);
-                sum += (b - a).cross(c - a);
+        let [_, other, _] = corners;
+        for t in self.stars.around(corners[0]) {
+            let triangle @ [a, b, c] = self.triangles[t as usize];
+            if other == u32::MAX || (a == other) | (b == other) | (c == other) {
+                sum += face(triangle);
             }
         }
         self.outward.push((corners, sum));
@@ -376,13 +376,10 @@ fn make_room<T>(list: &mut Vec<T>, now: usize) {
 
 /// The corners that bear a point, in ascending order; none is `u32::MAX`.
 fn bearing(nodes: [u32; 3], weights: [f64; 3]) -> [u32; 3] {
-    bearing_of(nodes, weights.map(|w| w > NO_WEIGHT))
-}
-
-/// The same of those that are known to bear it.
-#[inline(always)]
-fn bearing_of(nodes: [u32; 3], bears: [bool; 3]) -> [u32; 3] {
-    let of = |k: usize| if bears[k] { nodes[k] } else { u32::MAX };
+    let of = |k: usize| match weights[k] > NO_WEIGHT {
+        true => nodes[k],
+        false => u32::MAX,
+    };
     let [a, b, c] = [of(0), of(1), of(2)];
     let (low, high) = (a.min(b), a.max(b));
     [low.min(c), high.min(c).max(low), high.max(c)]

@@ -6,7 +6,7 @@ use crate::{
     tree::Reach,
 };
 use glam::DVec3;
-use trocar_math::{Bounds, Four, Pose, f64x4, four::LANES};
+use trocar_math::{Bounds, Pose};
 
 /// A segment with a hull around it (K89, K90).
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -143,56 +143,6 @@ impl<'a> Reaching<'a> {
         }
     }
 
-    /// Which of four boxes it may touch something in, a bit for each. None of them has a side that is no number.
-    #[inline(always)]
-    pub fn may_touch_four(&self, low: Four, high: Four) -> u32 {
-        let own = [self.own.low, self.own.high].map(Four::splat);
-        let beyond = |low: Four, high: Four| {
-            low.x.simd_gt(high.x) | low.y.simd_gt(high.y) | low.z.simd_gt(high.z)
-        };
-        let apart = beyond(own[0], high) | beyond(low, own[1]);
-        let near = !apart.to_bitmask() & 15;
-        match &self.probe.hull {
-            Hull::Convex(_) => near,
-            Hull::Capsule(capsule) if near != 0 => near & self.crosses_four(capsule, low, high),
-            Hull::Capsule(_) => near,
-            Hull::Below(..) => {
-                let (low, high) = (low.vectors(), high.vectors());
-                let bounds = |k: usize| Bounds {
-                    low: low[k],
-                    high: high[k],
-                };
-                let reached = (0..LANES).filter(|k| self.reaches(&bounds(*k)));
-                near & reached.fold(0, |bits, k| bits | 1 << k)
-            }
-        }
-    }
-
-    /// [`reaches`](Reach::reaches) of a capsule, for four boxes.
-    #[inline(always)]
-    fn crosses_four(&self, capsule: &Capsule, low: Four, high: Four) -> u32 {
-        let more = f64x4::splat(self.hair(capsule));
-        let (mut from, mut to) = (f64x4::ZERO, f64x4::ONE);
-        for (low, high, a, inverse) in [
-            (low.x, high.x, capsule.a.x, self.inverse.x),
-            (low.y, high.y, capsule.a.y, self.inverse.y),
-            (low.z, high.z, capsule.a.z, self.inverse.z),
-        ] {
-            let (a, inverse) = (f64x4::splat(a), f64x4::splat(inverse));
-            let (one, two) = ((low - more - a) * inverse, (high + more - a) * inverse);
-            from = from.max(one.min(two));
-            to = to.min(one.max(two));
-        }
-        from.simd_le(to).to_bitmask()
-    }
-
-    /// How far a capsule's axis may be from what it reaches, and a hair for rounding, m.
-    #[inline(always)]
-    fn hair(&self, capsule: &Capsule) -> f64 {
-        let reach = capsule.radius + self.probe.margin + self.room;
-        reach * (1.0 + 1e-9) + 1e-12
-    }
-
     /// True if it may touch something in a box.
     pub fn may_touch(&self, other: &Bounds) -> bool {
         self.own.overlaps(other) && self.reaches(other)
@@ -215,7 +165,8 @@ impl Reach for Reaching<'_> {
             // The box around a shaft that lies across the axes is nearly empty. So the axis is cut to what is between the sides of the other box,
             // grown by what it may reach and a hair for rounding, on one axis after the other: nothing may be left.
             Hull::Capsule(capsule) => {
-                let grown = other.grown(self.hair(capsule));
+                let reach = capsule.radius + self.probe.margin + self.room;
+                let grown = other.grown(reach * (1.0 + 1e-9) + 1e-12);
                 let one = (grown.low - capsule.a) * self.inverse;
                 let two = (grown.high - capsule.a) * self.inverse;
                 let (mut from, mut to) = (0.0_f64, 1.0_f64);
