@@ -6,7 +6,7 @@
 #![allow(clippy::unwrap_used)]
 
 use glam::DVec3;
-use std::path::Path;
+use std::{io::Write, path::Path};
 use trocar_collide::{
     Capsule, Hull, Patch, Probe,
     fold::Folds,
@@ -22,7 +22,9 @@ use trocar_mesh::{Surface, read};
 fn organs() -> Vec<(String, Surface)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/meshes");
     let Ok(entries) = folder.read_dir() else {
-        eprintln!(
+        // Past the test's own output, which nobody sees of a test that passes.
+        let _ = writeln!(
+            std::io::stderr(),
             "SKIPPED: {} is missing, so no real organ was searched",
             folder.display()
         );

@@ -8,7 +8,7 @@ use crate::{
     build::{Model, Tissue},
     file::{FlagsSpec, IntegratorName, MaterialSpec, SceneFile},
     load::{Key, Scene, SceneError},
-    parameter::CHOICES,
+    parameter::{CHOICES, SLOW_MOTION},
 };
 use std::borrow::Cow;
 
@@ -264,7 +264,7 @@ fn word_of(parameters: &[Parameter], group: &str) -> u32 {
     let set = ATTRIBUTES.iter().filter(|a| match a.does {
         Does::Choice(name, means) => value(group, name) == Some(means[1] as f64),
         Does::Scheme(scheme) => value(group, "integrator") == Some(place(scheme)),
-        Does::SlowMotion => value("world", "slow motion").is_some_and(|factor| factor < 1.0),
+        Does::SlowMotion => value("world", SLOW_MOTION).is_some_and(|factor| factor < 1.0),
         Does::FixedStep => true,
         Does::Drawn => false,
     });
@@ -280,114 +280,135 @@ pub(crate) fn changes(
 ) -> Result<Vec<Change>, String> {
     let ours = |t: &&Tissue| of == ALL || t.name == of;
     let tissues: Vec<&Tissue> = model.tissues.iter().filter(ours).collect();
-    let nets: Vec<&Tissue> = tissues
-        .iter()
-        .copied()
-        .filter(|t| is_net(model, t))
-        .collect();
+    let nets = tissues.iter().filter(|t| is_net(model, t));
+    let nets: Vec<&str> = nets.map(|t| t.name.as_str()).collect();
     if nets.is_empty() {
         return Err(match tissues.is_empty() {
             true => format!("there is no tissue called \"{of}\"; \"{ALL}\" means all of them"),
             false => format!("{of} is no nodal net, and has no attribute bits"),
         });
     }
-    let mut list = Vec::new();
-    let mut wish = |(p, _): (usize, &Parameter), value: f64| {
-        list.push(Change {
-            parameter: p as u32,
-            value,
-        });
-    };
-    // None if time passes so already, by whatever factor.
-    let slow = |time: &Parameter, set: bool| -> Result<Option<f64>, String> {
-        if set == (time.value < 1.0) {
-            return Ok(None);
-        }
-        match (of == ALL, set) {
-            (false, _) => Err(ONE_TIME.into()),
-            (true, false) => Ok(Some(1.0)),
-            (true, true) if time.start < 1.0 => Ok(Some(time.start)),
-            (true, true) => {
-                Err("the scene does not say by what factor: set `slow motion` of the world".into())
-            }
-        }
+    let mut wishes = Wishes {
+        parameters,
+        of,
+        nets,
+        list: Vec::new(),
     };
     match flags {
-        Flags::Word(word) => {
-            let word = checked(*word)?;
-            let slower = ATTRIBUTES
-                .iter()
-                .find(|a| matches!(a.does, Does::SlowMotion));
-            let set = slower.is_some_and(|a| word & a.bit != 0);
-            // A word for one tissue that leaves the bit out says nothing of the time of all.
-            if (of == ALL || set)
-                && let Some(found) = find(parameters, "world", "slow motion")
-                && let Some(factor) = slow(found.1, set)?
-            {
-                wish(found, factor);
-            }
-            for tissue in nets {
-                for attribute in &ATTRIBUTES {
-                    let set = word & attribute.bit != 0;
-                    // What a tissue does not have, a word for many says in vain.
-                    if let Does::Choice(name, means) = attribute.does
-                        && let Some(found) = find(parameters, &tissue.name, name)
-                    {
-                        wish(found, means[usize::from(set)] as f64);
-                    }
-                }
-                if let Some(found) = find(parameters, &tissue.name, "integrator") {
-                    wish(found, place(scheme(word)));
-                }
-            }
-        }
-        Flags::Token(token, on) => {
-            let attribute = named(token)?;
-            let token = attribute.token;
-            match attribute.does {
-                Does::Drawn => {
-                    return Err(format!(
-                        "{token} says how it is drawn, which whoever looks on chooses"
-                    ));
-                }
-                Does::FixedStep if *on => {}
-                Does::FixedStep => {
-                    return Err("steps always have a set length (CALC_TIME)".into());
-                }
-                Does::SlowMotion => {
-                    if let Some(found) = find(parameters, "world", "slow motion")
-                        && let Some(factor) = slow(found.1, *on)?
-                    {
-                        wish(found, factor);
-                    }
-                }
-                Does::Choice(name, means) => {
-                    for tissue in nets {
-                        match find(parameters, &tissue.name, name) {
-                            Some(found) => wish(found, means[usize::from(*on)] as f64),
-                            None if of == ALL => {}
-                            None => {
-                                return Err(format!("{of} has nothing that {token} could say"));
-                            }
-                        }
-                    }
-                }
-                Does::Scheme(scheme) => {
-                    for tissue in nets {
-                        let Some(found) = find(parameters, &tissue.name, "integrator") else {
-                            continue;
-                        };
-                        if *on {
-                            wish(found, place(scheme));
-                        } else if found.1.value == place(scheme) {
-                            wish(found, place(IntegratorName::default()));
-                        }
-                    }
-                }
-            }
-        }
+        Flags::Word(word) => wishes.word(checked(*word)?)?,
+        Flags::Token(token, on) => wishes.token(named(token)?, *on)?,
     }
-    Ok(list)
+    Ok(wishes.list)
+}
+
+/// What flags ask of the time of all, if anything: slow motion on or off.
+pub(crate) fn slow_motion(of: &str, flags: &Flags) -> Option<bool> {
+    let slower = |a: &Attribute| matches!(a.does, Does::SlowMotion);
+    match flags {
+        _ if of != ALL => None,
+        Flags::Word(word) => {
+            let mut slower = ATTRIBUTES.iter().filter(|a| slower(a));
+            Some(slower.any(|a| word & a.bit != 0))
+        }
+        Flags::Token(token, on) => named(token).ok().filter(|a| slower(a)).map(|_| *on),
+    }
+}
+
+/// Changes of parameters, as they are asked for.
+struct Wishes<'a> {
+    parameters: &'a [Parameter],
+    /// A tissue's name, or [`ALL`].
+    of: &'a str,
+    /// Whom it is about.
+    nets: Vec<&'a str>,
+    list: Vec<Change>,
+}
+
+impl Wishes<'_> {
+    /// Asks for a value, if there is such a parameter.
+    fn wish(&mut self, group: &str, name: &str, value: f64) -> bool {
+        let found = find(self.parameters, group, name);
+        self.list.extend(found.map(|(p, _)| Change {
+            parameter: p as u32,
+            value,
+        }));
+        found.is_some()
+    }
+
+    fn word(&mut self, word: u32) -> Result<(), String> {
+        for attribute in &ATTRIBUTES {
+            let set = word & attribute.bit != 0;
+            match attribute.does {
+                // What a tissue does not have, a word for many says in vain.
+                Does::Choice(name, means) => {
+                    for net in self.nets.clone() {
+                        self.wish(net, name, means[usize::from(set)] as f64);
+                    }
+                }
+                // A word for one tissue that leaves the bit out says nothing of the time of all.
+                Does::SlowMotion if set || self.of == ALL => self.slow(set)?,
+                _ => {}
+            }
+        }
+        for net in self.nets.clone() {
+            self.wish(net, "integrator", place(scheme(word)));
+        }
+        Ok(())
+    }
+
+    fn token(&mut self, attribute: &Attribute, on: bool) -> Result<(), String> {
+        let token = attribute.token;
+        match attribute.does {
+            Does::Drawn => {
+                return Err(format!(
+                    "{token} says how it is drawn, which whoever looks on chooses"
+                ));
+            }
+            Does::FixedStep if on => {}
+            Does::FixedStep => return Err("steps always have a set length (CALC_TIME)".into()),
+            Does::SlowMotion => self.slow(on)?,
+            Does::Choice(name, means) => {
+                for net in self.nets.clone() {
+                    if !self.wish(net, name, means[usize::from(on)] as f64) && self.of != ALL {
+                        return Err(format!("{net} has nothing that {token} could say"));
+                    }
+                }
+            }
+            Does::Scheme(scheme) => {
+                for net in self.nets.clone() {
+                    let now = find(self.parameters, net, "integrator").map(|p| p.1.value);
+                    if on {
+                        self.wish(net, "integrator", place(scheme));
+                    } else if now == Some(place(scheme)) {
+                        self.wish(net, "integrator", place(IntegratorName::default()));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Nothing is asked for if time passes so already, by whatever factor.
+    fn slow(&mut self, set: bool) -> Result<(), String> {
+        let Some((_, time)) = find(self.parameters, "world", SLOW_MOTION) else {
+            return Ok(());
+        };
+        if set == (time.value < 1.0) {
+            return Ok(());
+        }
+        let factor = match (self.of == ALL, set) {
+            (false, _) => return Err(ONE_TIME.into()),
+            (true, false) => 1.0,
+            (true, true) if time.start < 1.0 => time.start,
+            (true, true) => {
+                return Err(
+                    "the scene does not say by what factor: set `slow motion` of the world".into(),
+                );
+            }
+        };
+        self.wish("world", SLOW_MOTION, factor);
+        Ok(())
+    }
 }
 
 #[cfg(test)]

@@ -194,6 +194,30 @@ impl Simulation {
         }
     }
 
+    /// What a command sets, and what its bits say when all before them has been done. Bits that can't be are told of.
+    fn all_changes(&mut self, command: &Command) -> Vec<Change> {
+        let mut changes = command.set.clone();
+        if command.flags.is_empty() {
+            return changes;
+        }
+        let mut wished = self.parameters.clone();
+        let mut noted = 0;
+        for (of, flags) in &command.flags {
+            for change in &changes[noted..] {
+                wished[change.parameter as usize].value = change.value;
+            }
+            noted = changes.len();
+            match attributes::changes(&self.model, &wished, of, flags) {
+                Ok(more) => changes.extend(more),
+                Err(reason) => self.happened(Happening::Refused {
+                    parameter: format!("{of}: flags"),
+                    reason,
+                }),
+            }
+        }
+        changes
+    }
+
     /// Does what is due in a step of `dt` seconds. It depends on the time alone, so a restored snapshot goes on as the first run did.
     pub(crate) fn command(&mut self, dt: f64) {
         if self.commands.is_empty() {
@@ -215,16 +239,7 @@ impl Simulation {
                         net.forget_flow(&mut self.state.nodes[matter.index()]);
                     }
                 }
-                let mut changes = command.set.clone();
-                for (of, flags) in &command.flags {
-                    match self.flag_changes(of, flags) {
-                        Ok(more) => changes.extend(more),
-                        Err(reason) => self.happened(Happening::Refused {
-                            parameter: format!("{of}: flags"),
-                            reason,
-                        }),
-                    }
-                }
+                let changes = self.all_changes(command);
                 self.change(&changes);
             }
         }

@@ -1,6 +1,8 @@
 //! How simulated time passes in a recording, reckoned without simulating it.
 
-use crate::{Input, Simulation, command::EARLY, simulation::usable_step};
+use crate::{
+    Input, Simulation, attributes, command::EARLY, parameter::SLOW_MOTION, simulation::usable_step,
+};
 use std::ops::RangeInclusive;
 
 /// What decides how long the steps of a scene are. Only what a change of a material does to the longest step is not known: that takes a simulation.
@@ -12,8 +14,17 @@ pub(crate) struct Pace {
     slow_motion: f64,
     /// The parameter that changes it, and what it takes.
     slowness: Option<(u32, RangeInclusive<f64>)>,
-    /// When commands set parameters, s, in order, and to what they set slow motion.
-    sets: Vec<(f64, Option<f64>)>,
+    /// When commands set parameters, s, in order, and what each does to slow motion, one after the other.
+    sets: Vec<(f64, Vec<Slow>)>,
+}
+
+/// What is asked of slow motion.
+#[derive(Clone, Copy)]
+enum Slow {
+    /// This factor.
+    By(f64),
+    /// On, by the scene's own factor, or off.
+    Is(bool),
 }
 
 /// A moment of a recording.
@@ -31,14 +42,18 @@ impl Pace {
     pub fn new(simulation: &Simulation) -> Self {
         let model = simulation.model();
         let mut listed = simulation.parameters().iter().enumerate();
-        let found = listed.find(|(_, p)| p.group == "world" && p.name == "slow motion");
+        let found = listed.find(|(_, p)| p.group == "world" && p.name == SLOW_MOTION);
         let slowness = found.map(|(k, p)| (k as u32, p.least..=p.greatest));
         let index = slowness.as_ref().map(|s| s.0);
-        let sets = simulation.commands.iter().filter(|c| !c.set.is_empty());
+        let sets = simulation.commands.iter();
+        let sets = sets.filter(|c| !c.set.is_empty() || !c.flags.is_empty());
         let sets = sets.map(|command| {
-            let mut slow = command.set.iter().rev();
-            let slow = slow.find(|change| Some(change.parameter) == index);
-            (command.at, slow.map(|change| change.value))
+            let set = command.set.iter();
+            let set = set.filter(|change| Some(change.parameter) == index);
+            let set = set.map(|change| Slow::By(change.value));
+            let flags = command.flags.iter();
+            let flags = flags.filter_map(|(of, flags)| attributes::slow_motion(of, flags));
+            (command.at, set.chain(flags.map(Slow::Is)).collect())
         });
         Self {
             usual: model.step,
@@ -88,10 +103,24 @@ impl Pace {
             while let Some((at, slow)) = self.sets.get(moment.done)
                 && *at < moment.time - EARLY
             {
-                moment.slow_motion = slow.unwrap_or(moment.slow_motion);
+                let slowed = slow
+                    .iter()
+                    .fold(moment.slow_motion, |now, s| self.slowed(now, *s));
+                moment.slow_motion = slowed;
                 moment.done += 1;
             }
         }
         moment
+    }
+
+    /// Slow motion after something was asked of it.
+    fn slowed(&self, now: f64, slow: Slow) -> f64 {
+        match slow {
+            Slow::By(factor) => factor,
+            Slow::Is(false) => 1.0,
+            Slow::Is(true) if now < 1.0 => now,
+            // As the scene begins; without a factor there, the bit is refused.
+            Slow::Is(true) => self.slow_motion,
+        }
     }
 }

@@ -20,6 +20,9 @@ use single::Touches;
 use trocar_dynamics::{Matter, MatterId};
 use trocar_soft::net::Yielding;
 
+/// The parameter of the world by which time passes slower.
+pub(crate) const SLOW_MOTION: &str = "slow motion";
+
 /// A number of the scene that can be changed while it runs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Parameter {
@@ -270,7 +273,7 @@ pub(crate) fn list(model: &Model) -> (Vec<Parameter>, Vec<Subject>) {
     }
     add(
         "world",
-        "slow motion",
+        SLOW_MOTION,
         "",
         "How much of each step's time passes in the scene; 1 is all of it.",
         [0.01, 1.0],

@@ -212,6 +212,16 @@ set = [{ of = "world", what = "slow motion", to = 1.0 }]
 [[command]]
 at = 0.205
 set = [{ of = "sheet", what = "damping", to = 0.05 }]
+[[command]]
+at = 0.5
+flags = [{ of = "ALL", token = "SLOWMOT", on = false }]
+[[command]]
+at = 0.55
+flags = [{ of = "sheet", token = "GRAV", on = false }, { of = "ALL", word = 0x3200 }]
+[[command]]
+at = 0.6
+set = [{ of = "world", what = "slow motion", to = 0.7 }]
+flags = [{ of = "ALL", token = "SLOWMOT", on = true }]
 "#;
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("slow.rec");
@@ -236,6 +246,8 @@ set = [{ of = "sheet", what = "damping", to = 0.05 }]
     }
     writer.finish().unwrap();
     assert!(cut >= 3, "commands cut {cut} steps");
+    assert!(times[200] > 0.65, "all is done by {} s", times[200]);
+    assert_eq!(simulation.parameters()[slow as usize].value, 0.7);
     let player = Player::new(Recording::read(&path).unwrap(), 1).unwrap();
     assert!((player.duration() - times[200]).abs() < 1e-9);
     for (step, time) in times.iter().enumerate() {

@@ -723,6 +723,7 @@ fn a_membrane_follows_nets_bodies_and_places_where_it_lies_there() {
         (couple.replace("film\" }", "film\", ring = 0 }"), "neither rings"),
         (format!("{couple}force_factor = 0.5\n"), "all of the force"),
         (format!("{couple}{couple}"), "or two others"),
+        (pinned.replace("0.0]] }\nslave", "0.0]], nodes = [0] }\nslave"), "the points themselves"),
         (
             "[[couple]]\nmaster = { tissue = \"film\" }\nslave = { tissue = \"net\", nodes = [0], at = [[0.0, 0.0, 0.0]] }\n".into(),
             "on membranes only",

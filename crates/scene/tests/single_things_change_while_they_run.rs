@@ -556,6 +556,18 @@ fn attribute_bits_are_set_by_word_and_token_while_it_runs() {
     );
 }
 
+/// What a command says later counts on what it says before.
+#[test]
+fn bits_of_one_command_are_set_one_after_the_other() {
+    let off_again = "[[command]]\nat = 0.01\nset = [{ of = \"world\", what = \"slow motion\", to = 0.5 }]\n\
+        flags = [{ of = \"pipe\", token = \"QDYN\", on = true }, { of = \"pipe\", token = \"QDYN\", on = false }, { of = \"ALL\", token = \"SLOWMOT\", on = false }]\n";
+    let mut simulation = borne("", "", off_again);
+    let before: Vec<f64> = simulation.parameters().iter().map(|p| p.value).collect();
+    told_by(&mut simulation, 20);
+    let after: Vec<f64> = simulation.parameters().iter().map(|p| p.value).collect();
+    assert_eq!(before, after);
+}
+
 /// Time passes alike for all, so every word shows whether it is slow: who sends one back with another bit flipped says nothing of that.
 #[test]
 fn words_can_be_changed_in_slow_motion() {

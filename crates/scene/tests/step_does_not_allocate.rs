@@ -69,6 +69,7 @@ fn a_warm_step_takes_no_memory() {
     bodies_on_tissue_take_no_memory();
     a_heap_that_comes_apart_and_together_takes_no_memory();
     stages_elements_and_substeps_that_follow_the_state_take_no_memory();
+    a_net_that_is_shared_out_among_threads_takes_no_memory();
     chains_that_begin_to_touch_take_no_memory();
     joints_that_fall_asleep_and_wake_take_no_memory();
     substeps_of_higher_order_take_no_memory();
@@ -554,4 +555,40 @@ until = 10
     assert_eq!(allocations(&mut simulation, &inputs), 0);
     // Forces of these schemes are worked out anew when one looks.
     looking_takes_no_memory(&simulation);
+}
+
+/// Large enough for a crew: two stages, springs that yield and are driven, substeps that follow the state.
+fn a_net_that_is_shared_out_among_threads_takes_no_memory() {
+    let text = r#"trocar = 1
+[world]
+adaptive = true
+[[signal]]
+name = "beat"
+sine = { rate = 2 }
+[[sheet]]
+name = "sheet"
+origin = [0, 0, 0]
+u = [0.07, 0, 0]
+v = [0, 0, 0.07]
+rows = 70
+columns = 70
+fixed = [{ ring = 0 }]
+material = { mass = 0.00001, damping = 0.002, stiffness = 4, integrator = "modified_heun", yields = { strain = 0.01 } }
+[[sheet]]
+name = "driven"
+origin = [0, 0, 0.2]
+u = [0.07, 0, 0]
+v = [0, 0, 0.07]
+rows = 70
+columns = 70
+material = { mass = 0.00001, damping = 0.002, stiffness = 4, ground = -0.001 }
+edit = { driven = [{ which = "around", drive = { signal = "beat", stiffness = 0.3 } }] }
+"#;
+    let scene = trocar_scene::Scene::from_text("test.toml", text).unwrap_or_else(|e| panic!("{e}"));
+    let mut simulation = simulation(&scene, 2);
+    let inputs: Vec<Input> = (0..12).map(|_| simulation.idle_input()).collect();
+    allocations(&mut simulation, &inputs);
+    assert_eq!(allocations(&mut simulation, &inputs), 0);
+    let flown = &simulation.state().nodes[simulation.model().tissues[0].matter.index()].flow;
+    assert!(flown.iter().any(|f| *f != 0.0), "something yields");
 }

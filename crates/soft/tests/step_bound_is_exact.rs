@@ -4,12 +4,13 @@
 
 mod common;
 
-use common::{MATERIAL, REST, organ, pipe, shaken, sheet, step};
+use common::{MATERIAL, REST, organ, pipe, shaken, sheet, sheet_parts, step};
 use glam::DVec3;
 use trocar_dynamics::{Anchor, Integrator, Lock, MassNode, Matter, MatterId, Nodes};
 use trocar_math::rotation;
 use trocar_soft::{
-    Element, Global, Hyper, Law, Material, Net, NetParts, NodeFlags, global::End, hyper, stability,
+    Active, Drive, Element, Global, Hyper, Law, Material, Net, NetParts, NodeFlags, Signal,
+    global::End, hyper, stability,
 };
 
 /// How much a small disturbance has grown after many steps.
@@ -311,6 +312,39 @@ fn of_every_integrator_on_coupled_sheets() {
         }
         (vec![a, b], hypers)
     });
+}
+
+#[test]
+fn of_every_integrator_where_springs_are_driven_stiffer() {
+    // As stiff as a signal ever makes them, and so all the time: three times as stiff as at rest (K44).
+    let material = Material {
+        damping: 0.1,
+        memory: 0.1,
+        ..MATERIAL
+    };
+    let driven = |integrator: Integrator| {
+        let mut parts = sheet_parts(
+            5,
+            5,
+            &Material {
+                integrator,
+                ..material
+            },
+        );
+        parts.signals = vec![Signal::Table(vec![[0.0, 4.0]])];
+        parts.actives = (0..parts.elements.len() as u32)
+            .map(|element| Active {
+                element,
+                signal: 0,
+                drive: Drive::Stiffness(0.5),
+            })
+            .collect();
+        Net::new(parts).unwrap()
+    };
+    assert_every_integrator(|integrator| (vec![driven(integrator)], Vec::new()));
+    let slack = sheet(5, 5, &material);
+    let bound = |net: &Net| stability::bounds(&[net], &[]).exact;
+    assert!(bound(&driven(Integrator::Mesd)) < 0.7 * bound(&slack));
 }
 
 #[test]

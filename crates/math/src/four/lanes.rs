@@ -43,7 +43,6 @@ mod named {
 
     /// Twelve coordinates to memory.
     #[inline(always)]
-    /// Twelve coordinates to memory.
     pub fn unflat(parts: [f64x4; 3], list: &mut [DVec3; LANES]) {
         let first: *mut f64 = std::ptr::from_mut(list).cast();
         // SAFETY: there is room for twelve f64, any bits are some, and stores need no alignment.

@@ -313,6 +313,14 @@ impl Model {
         if named.iter().filter(|x| **x).count() != 1 || both {
             return Err(unnamed(check, key));
         }
+        let which = ring.nodes.is_some() || ring.at.is_some();
+        if ring.world.is_some() && which || ring.body.is_some() && ring.nodes.is_some() {
+            return Err(check.error(
+                &[key.into()],
+                "`world` is the points themselves, and a body has no nodes",
+                "Leave out `nodes` and `at` beside `world`, and `nodes` beside `body`.",
+            ));
+        }
         if let Some(points) = &ring.world {
             check.points(points, key)?;
             let anchors = points.iter().map(|p| Anchor::world((*p).into()));

@@ -268,10 +268,10 @@ pub struct MaterialSpec {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum FlagsSpec {
-    /// 0x10 its centres move, 0x40 gravity, 0x80 ground, 0x400 not touchable, 0x10000 no bending; 0x100 quasi-dynamic, 0x2000 MESD, 0x4000 weighted,
+    /// 0x10 its centres move, 0x40 gravity, 0x80 ground, 0x400 not touchable, 0x10000 no bending, 0x200 steps of a set length, as they always are; 0x100 quasi-dynamic, 0x2000 MESD, 0x4000 weighted,
     /// 0x100000 midpoint, 0x200000 and 0x400000 modified Runge-Kutta and Heun.
     Word(u32),
-    /// MOVE, GRAV, GROUND, INTER, NOBEND; QDYN, CALC_NORM, CALC_KUHN, CALC_I, CALC_II, CALC_III.
+    /// MOVE, GRAV, GROUND, INTER, NOBEND, CALC_TIME; QDYN, CALC_NORM, CALC_KUHN, CALC_I, CALC_II, CALC_III.
     Tokens(Vec<String>),
 }
 

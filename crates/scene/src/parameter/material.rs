@@ -214,7 +214,7 @@ pub(crate) struct Choice {
 
 pub(super) const LAWS: &[&str] = &["linear", "quadratic"];
 
-/// So many of them are listed with the numbers; the others at the end of all, so that numbers of older snapshots stay what they were.
+/// So many of them are listed with the numbers; the others at the end of all, so that the numbers by which older recordings name parameters stay what they were.
 pub(super) const OLD_CHOICES: usize = 4;
 
 /// All of them; a [`Subject::Material`](super::Subject::Material) counts them after [`NUMBERS`].

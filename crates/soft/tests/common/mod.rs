@@ -6,7 +6,7 @@ pub mod random;
 use glam::DVec3;
 use trocar_dynamics::{Field, Integrator, Matter, Nodes, Stages};
 use trocar_mesh::primitive::{SheetShape, Tube, TubeShape};
-use trocar_soft::{Base, Hyper, Material, Net, NetKind, primitive};
+use trocar_soft::{Base, Hyper, Material, Net, NetKind, NetParts, primitive};
 
 pub const MATERIAL: Material = Material {
     mass: 0.002,
@@ -58,6 +58,10 @@ pub fn pipe(rings: usize, around: usize, material: &Material) -> Net {
 }
 
 pub fn sheet(rows: usize, columns: usize, material: &Material) -> Net {
+    Net::new(sheet_parts(rows, columns, material)).unwrap()
+}
+
+pub fn sheet_parts(rows: usize, columns: usize, material: &Material) -> NetParts {
     let shape = SheetShape {
         origin: DVec3::ZERO,
         u: DVec3::X * 0.1,
@@ -65,12 +69,11 @@ pub fn sheet(rows: usize, columns: usize, material: &Material) -> Net {
         rows,
         columns,
     };
-    Net::new(primitive::sheet(
+    primitive::sheet(
         &shape.surface().unwrap(),
         &shape.lattice_edges().unwrap(),
         material,
-    ))
-    .unwrap()
+    )
 }
 
 /// A number in [−1, 1] that depends on `seed` alone.
