@@ -30,6 +30,21 @@ impl Hold {
     }
 }
 
+/// A number of a body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BodyNumber {
+    /// kg, > 0. Its moments of inertia grow with it.
+    Mass,
+    /// N·s/m.
+    Damping,
+    /// N·m·s/rad.
+    TurnDamping,
+    /// Of what holds it, N/m.
+    HoldStiffness,
+    /// Of what holds it, N·m/rad.
+    HoldTorsion,
+}
+
 /// A set of rigid bodies (frames) and free particles (points) that only gravity, their holds and what they
 /// are tied to or touched by can move.
 #[derive(Clone, Debug)]
@@ -66,6 +81,36 @@ impl Bodies {
         }
         self.masses.set_drawn(node);
         self.holds.push(hold);
+        Ok(())
+    }
+
+    /// Gives a body or particle another number. Only what is held can be held otherwise.
+    pub fn set(&mut self, node: usize, number: BodyNumber, value: f64) -> Result<(), BadNode> {
+        let wrong = |reason| Err(BadNode { node, reason });
+        let sound = value.is_finite() && value >= 0.0;
+        if node >= self.masses.len() || !sound {
+            return wrong("a number of a body needs a body, and is finite and at least 0");
+        }
+        let (mass, damping) = (self.masses.mass()[node], self.masses.damping()[node]);
+        let held = self.holds.iter_mut().find(|h| h.body as usize == node);
+        match (number, held) {
+            (BodyNumber::Mass, _) => {
+                self.masses.set_mass(node, value, damping)?;
+                self.masses.scale_inertia(node, value / mass);
+            }
+            (BodyNumber::Damping, _) => {
+                self.masses.set_mass(node, mass, value)?;
+                if value > 0.0 {
+                    self.masses.set_drawn(node);
+                }
+            }
+            (BodyNumber::TurnDamping, _) => self.masses.set_turn_damping(node, value),
+            (BodyNumber::HoldStiffness, Some(hold)) => hold.stiffness = value,
+            (BodyNumber::HoldTorsion, Some(hold)) => hold.torsion = value,
+            (BodyNumber::HoldStiffness | BodyNumber::HoldTorsion, None) => {
+                return wrong("nothing holds it");
+            }
+        }
         Ok(())
     }
 

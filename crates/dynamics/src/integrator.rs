@@ -246,6 +246,11 @@ impl Integrator {
         if stiffness <= 0.0 && drag <= 0.0 && self.predictor() != Self::Euler {
             return f64::INFINITY;
         }
+        // What is stiffer than numbers can say bears no step at all.
+        let numbers = [mass, damping, drag, stiffness, mass * stiffness];
+        if !numbers.iter().all(|x| x.is_finite()) {
+            return 0.0;
+        }
         // The slowest and the fastest time the mode has, and all between.
         let square = mass / stiffness.max(1e-300);
         let times = [

@@ -20,7 +20,7 @@ pub mod stages;
 pub mod state;
 
 pub use anchor::{Anchor, Local, MatterId, Point};
-pub use bodies::{Bodies, Hold};
+pub use bodies::{Bodies, BodyNumber, Hold};
 pub use cast::Cast;
 pub use constraint::{BodyContact, Contact, Pull, Tie, TieKind};
 pub use crew::Crew;

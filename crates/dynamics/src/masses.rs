@@ -337,7 +337,7 @@ impl Masses {
             .map_err(|reason| BadNode { node: i, reason })
     }
 
-    /// Gives a point without a father another mass (kg) and damping (N·s/m): a node of torn matter that has less around it.
+    /// Gives a node without father and children another mass (kg) and damping (N·s/m): a body, or a node of torn matter that has less around it.
     pub fn set_mass(&mut self, node: usize, mass: f64, damping: f64) -> Result<(), BadNode> {
         let sound = mass > 0.0 && mass.is_finite() && damping >= 0.0 && damping.is_finite();
         if !sound {
@@ -348,6 +348,20 @@ impl Masses {
         self.damping[node] = damping;
         self.resistance[node] = damping;
         Ok(())
+    }
+
+    /// Gives a frame moments of inertia that are so many times as great; points have none.
+    pub fn scale_inertia(&mut self, node: usize, factor: f64) {
+        if let Some(inertia) = self.rigid.get_mut(node).and_then(|r| r.inertia.as_mut()) {
+            *inertia *= factor;
+        }
+    }
+
+    /// Gives a frame another damping of its turning, N·m·s/rad; points have none.
+    pub fn set_turn_damping(&mut self, node: usize, damping: f64) {
+        if let Some(rigid) = self.rigid.get_mut(node) {
+            rigid.damping = damping;
+        }
     }
 
     /// Makes a node heavier by `mass` kg, which moves with it.

@@ -1,5 +1,6 @@
 //! Parameters that can be changed while a scene runs (K13).
 
+mod body;
 mod film;
 mod joint;
 mod material;
@@ -8,11 +9,11 @@ pub(crate) mod single;
 use crate::{
     Event, Simulation,
     build::{MOST_THICKNESS, Model, Wish},
-    collisions::Collisions,
     event::Happening,
     file::InstrumentKind,
 };
 use film::FILM_NUMBERS;
+use joint::Listed;
 pub(crate) use material::CHOICES;
 use material::{NUMBERS, OLD_CHOICES, Tissues, choice, of_law, write};
 use serde::{Deserialize, Serialize};
@@ -105,6 +106,8 @@ pub(crate) enum Subject {
     Single(usize, Touches),
     /// How thick a tissue is to itself and to others.
     Thickness(usize),
+    /// What a body or particle is by itself: which node, which number.
+    Own(usize, usize),
 }
 
 /// How far a number may be changed.
@@ -314,23 +317,15 @@ pub(crate) fn list(model: &Model) -> (Vec<Parameter>, Vec<Subject>) {
         subjects.push(subject);
     });
     // Last: snapshots name parameters by their numbers, and those of older ones stay what they were.
-    let joints = joint::joints(model).into_iter().chain(joint::bodies(model));
+    let joints = joint::joints(model).into_iter().chain(body::bodies(model));
     for listed in joints.chain(joint::latches(model)) {
-        parameters.push(Parameter {
-            choices: listed.choices,
-            group: listed.group,
-            name: listed.name.into(),
-            unit: listed.unit,
-            about: listed.about,
-            least: listed.bounds[0],
-            greatest: listed.bounds[1],
-            value: listed.start,
-            start: listed.start,
-        });
-        subjects.push(listed.subject);
+        let (parameter, subject) = listed.parameter();
+        parameters.push(parameter);
+        subjects.push(subject);
     }
     newer.extend(thicknesses(model));
     newer.extend(newer_choices(model));
+    newer.extend(body::own(model).into_iter().map(Listed::parameter));
     for (parameter, subject) in newer {
         parameters.push(parameter);
         subjects.push(subject);
@@ -506,7 +501,8 @@ impl Simulation {
             write(&mut materials[place].1, k, *value);
         }
         let films = self.retuned(values)?;
-        if !(wish.materials.is_empty() && wish.singles.is_empty()) {
+        wish.bodies = self.reweighed(values);
+        if !wish.is_empty() {
             let remembered = self.remembered();
             self.model.remake(&wish)?;
             for (matter, yielded) in remembered {
@@ -538,8 +534,7 @@ impl Simulation {
                 Subject::Gravity(axis) => {
                     if self.model.gravity[axis].to_bits() != value.to_bits() {
                         // What rested under another weight may rest no longer.
-                        let touching = self.groups.iter_mut().filter_map(|g| g.collisions.as_mut());
-                        touching.for_each(Collisions::wake_all);
+                        self.wake_bodies();
                     }
                     self.model.gravity[axis] = *value;
                 }
@@ -567,6 +562,7 @@ impl Simulation {
                     let foldings = self.groups.iter_mut().filter_map(|g| g.folding.as_mut());
                     foldings.for_each(|folding| folding.thicken(tissue.matter, *value));
                 }
+                Subject::Own(..) => self.wake_bodies(),
                 Subject::Material(..) | Subject::Single(..) | Subject::Film(..) => {}
             }
             self.parameters[*p].value = *value;

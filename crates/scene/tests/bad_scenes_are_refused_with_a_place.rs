@@ -72,6 +72,65 @@ depth = 0.1
 optics = 30
 "#;
 
+/// What the good one lacks: signals and what they drive, single nodes and elements, elements between things, bodies that are held.
+const RICH: &str = r#"trocar = 1
+[[signal]]
+name = "beat"
+sine = { mean = 0.5, amplitude = 0.5, rate = 2, phase = 0.25 }
+[[signal]]
+name = "pulse"
+pulse = { start = 0.01, period = 0.5, rise = 0.1, hold = 0.1, fall = 0.1 }
+[[signal]]
+name = "table"
+table = [[0, 0], [0.1, 1], [0.2, 0.5]]
+[[net]]
+name = "net"
+points = [[0, 0, 0], [0.02, 0, 0], [0.01, 0.02, 0], [0.03, 0.02, 0]]
+facets = [[0, 1, 2], [1, 3, 2]]
+material = { mass = 0.001, damping = 0.05, stiffness = 20, memory = 5, gain = [1, 1], dead = [0, 0], limit = [10, 10], ground = -0.5, contact_thickness = 0.001, bears = 2, friction = [0.3, 0.2] }
+[net.edit]
+nodes = [{ node = 2, mass = 0.002, damping = 0.04, memory = 3, position = [0.01, 0.021, 0], axes = [1, 0.5, 1] }]
+elements = [
+  { a = 0, b = 3, answer = { stiffness = 5, yields = { strain = 0.1, hardening = 0.2, most = 0.5 } } },
+  { a = 0, b = 3, answer = { stiffness = 2, dead = [0.001, 0.002] }, drive = { signal = "beat", length = 0.1 } },
+]
+bends = [{ nodes = [0, 1, 3], stiffness = 0.001 }]
+[[sheet]]
+name = "sheet"
+origin = [0, 0.1, 0]
+u = [0.04, 0, 0]
+v = [0, 0, 0.04]
+rows = 4
+columns = 4
+fixed = [{ ring = 0, axes = [0, 0.5, 0] }]
+material = { mass = 0.001, damping = 0.05, stiffness = 20 }
+[sheet.edit]
+driven = [{ which = "along", drive = { signal = "pulse", force = 0.02 } }, { which = "around", drive = { signal = "table", stiffness = 0.5 } }]
+[[body]]
+name = "held"
+mass = 0.05
+half_extents = [0.01, 0.01, 0.01]
+position = [0.02, -0.2, 0]
+damping = 0.1
+turn_damping = 0.001
+rest_stiffness = 20
+rest_torsion = 0.01
+[[element]]
+a = { tissue = "net", node = 3 }
+b = { body = "held", at = [0, 0.01, 0] }
+rest_length = 0.1
+answer = { stiffness = 4, gain = [1, 2] }
+drive = { signal = "table", force = 0.01 }
+[[command]]
+at = 0.004
+set = [{ of = "net", what = "stiffness", to = 25 }]
+[[command]]
+at = 0.002
+push = [0, 0.01, 0]
+on = { tissue = "sheet", node = 9 }
+until = 0.02
+"#;
+
 /// Reads and builds.
 fn refused(scene: Result<Scene, SceneError>) -> SceneError {
     match scene.and_then(|s| Simulation::new(&s, 1).map(|_| ())) {
@@ -267,12 +326,53 @@ const CASES: &[Case] = &[
 
 #[test]
 fn the_good_scene_is_good() {
-    let scene = Scene::from_text("good.toml", GOOD).unwrap();
-    let mut simulation = Simulation::new(&scene, 1).unwrap();
-    for _ in 0..200 {
-        simulation.step(&simulation.idle_input());
+    for text in [GOOD, RICH] {
+        let scene = Scene::from_text("good.toml", text).unwrap();
+        let mut simulation = Simulation::new(&scene, 1).unwrap();
+        for _ in 0..200 {
+            let report = simulation.step(&simulation.idle_input());
+            let told: Vec<String> = report.events.iter().map(|e| e.what.to_string()).collect();
+            assert!(
+                told.is_empty() || told == ["net: stiffness is now 25"],
+                "{told:?}"
+            );
+        }
+        assert!(is_sound(&simulation, 1.0));
     }
-    assert!(is_sound(&simulation, 1.0));
+}
+
+/// Signals and forces beyond all measure would sooner or later be no numbers.
+#[test]
+fn absurd_drives_are_refused() {
+    for (was, is, why) in [
+        ("rate = 2", "rate = 1e308", "no larger than 1e9"),
+        ("phase = 0.25", "phase = 1e300", "no larger than 1e9"),
+        ("[0.1, 1]", "[0.1, 1e308]", "no larger than 1e9"),
+        ("force = 0.02", "force = 1e307", "no larger than 1e9 N"),
+        ("force = 0.02", "force = 1e8", "substeps in every step"),
+        (
+            "stiffness = 4, gain = [1, 2]",
+            "stiffness = 1e200, gain = [1, 1e200]",
+            "[[element]] 0",
+        ),
+        (
+            "nodes = [0, 1, 3], stiffness = 0.001",
+            "nodes = [0, 1, 3], stiffness = 1e308",
+            "substeps in every step",
+        ),
+        (
+            "memory = 3",
+            "memory = 1e308",
+            "the shape memory of node 2 of net",
+        ),
+    ] {
+        assert!(RICH.contains(was), "{was}");
+        let text = RICH.replacen(was, is, 1);
+        let made = Scene::from_text("broken.toml", &text).and_then(|s| Simulation::new(&s, 1));
+        let error = made.err().map(|e| e.to_string()).unwrap_or_default();
+        assert!(error.contains(why), "{is}: {error}");
+        assert!(error.starts_with("broken.toml:"), "{error}");
+    }
 }
 
 #[test]
@@ -686,15 +786,16 @@ proptest! {
     #[test]
     fn a_scene_with_any_number_in_any_place_never_panics(
         which in any::<usize>(),
+        rich in any::<bool>(),
         number in prop_oneof![
             any::<f64>(),
             prop::sample::select(vec![0.0, -0.0, -1.0, 1e-300, 1e300, f64::NAN, f64::INFINITY, 1e-12, 1e6, 1e9]),
         ],
     ) {
-        // Every number of the good scene, one after the other.
-        let spans: Vec<(usize, usize)> = numbers(GOOD);
+        let scene = if rich { RICH } else { GOOD };
+        let spans: Vec<(usize, usize)> = numbers(scene);
         let (start, end) = spans[which % spans.len()];
-        let text = format!("{}{}{}", &GOOD[..start], written(number), &GOOD[end..]);
+        let text = format!("{}{}{}", &scene[..start], written(number), &scene[end..]);
         try_out(text.as_bytes())?;
     }
 }

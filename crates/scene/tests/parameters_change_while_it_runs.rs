@@ -568,3 +568,98 @@ fn a_command_changes_a_drive() {
     run(&mut s, 100);
     assert!((state_of(&s, "wheel")[2].y - 3.0).abs() < 1e-6);
 }
+
+/// A body that springs hold at its place, and one that falls through thick air (K55).
+const HELD: &str = r#"trocar = 1
+[world]
+step = 0.002
+gravity = [0, -10, 0]
+[[body]]
+name = "held"
+mass = 0.1
+half_extents = [0.01, 0.01, 0.01]
+position = [0, 0, 0]
+damping = 2
+turn_damping = 0.001
+rest_stiffness = 50
+rest_torsion = 0.1
+[[body]]
+name = "falls"
+mass = 0.1
+half_extents = [0.01, 0.01, 0.01]
+position = [1, 0, 0]
+damping = 0.5
+[[particle]]
+name = "bead"
+mass = 0.01
+position = [2, 0, 0]
+"#;
+
+#[test]
+fn bodies_are_made_heavier_and_held_otherwise_while_they_move() {
+    let mut simulation = built(HELD);
+    let rests = |s: &Simulation| state_of(s, "held")[0].y;
+    let speed = |s: &Simulation| state_of(s, "falls")[1].y;
+    run(&mut simulation, 2000);
+    // m g / k below its place.
+    assert!(
+        (rests(&simulation) + 0.02).abs() < 1e-4,
+        "{}",
+        rests(&simulation)
+    );
+    let heavy = change(&simulation, "body held", "mass", 0.2);
+    let told = step(&mut simulation, &[heavy]);
+    assert!(matches!(&told[..], [Happening::Changed { .. }]), "{told:?}");
+    run(&mut simulation, 2000);
+    assert!(
+        (rests(&simulation) + 0.04).abs() < 1e-4,
+        "{}",
+        rests(&simulation)
+    );
+    let stiff = change(&simulation, "body held", "rest stiffness", 200.0);
+    step(&mut simulation, &[stiff]);
+    run(&mut simulation, 2000);
+    assert!(
+        (rests(&simulation) + 0.01).abs() < 1e-4,
+        "{}",
+        rests(&simulation)
+    );
+    // It falls as fast as its damping lets it: m g / d.
+    let thick = change(&simulation, "body falls", "damping", 1.0);
+    let mut falling = built(HELD);
+    run(&mut falling, 1500);
+    let before = speed(&falling);
+    step(&mut falling, &[thick]);
+    run(&mut falling, 1500);
+    assert!(
+        (before + 2.0).abs() < 0.02 && (speed(&falling) + 1.0).abs() < 0.02,
+        "{before}, {}",
+        speed(&falling)
+    );
+    // What was changed and changed back is as if nothing had been: a restored snapshot knows only what is.
+    let slack = change(&simulation, "body held", "damping", 0.0);
+    let damped = change(&simulation, "body held", "damping", 2.0);
+    step(&mut simulation, &[slack]);
+    step(&mut simulation, &[damped]);
+    let mut again = built(HELD);
+    again.restore(&simulation.snapshot()).unwrap();
+    run(&mut simulation, 50);
+    run(&mut again, 50);
+    assert_eq!(simulation.hash(), again.hash());
+    assert_eq!(value(&simulation, "particle bead", "mass"), 0.01);
+    // Too stiff for the step is refused with the reason, and changes nothing.
+    let text = HELD.replace("rest_stiffness = 50", "rest_stiffness = 5e7");
+    let text = text.replacen("mass = 0.1", "mass = 0.0001", 1);
+    let mut stiff = built(&text);
+    let hash = stiff.hash();
+    let stiffer = change(&stiff, "body held", "rest stiffness", 5e8);
+    let told = step(&mut stiff, &[stiffer]);
+    assert!(
+        matches!(&told[..], [Happening::Refused { reason, .. }] if reason.contains("what draws held back to its place")),
+        "{told:?}"
+    );
+    let mut other = built(&text);
+    assert_eq!(other.hash(), hash);
+    run(&mut other, 1);
+    assert_eq!(other.hash(), stiff.hash());
+}

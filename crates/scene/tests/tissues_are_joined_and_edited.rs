@@ -1202,6 +1202,17 @@ fn what_is_too_stiff_is_named() {
         let said = refused(&marked(nodes, element, global));
         assert!(said.contains(why), "{why}: {said}");
     }
+    // An element that leads away is itself to blame, and stands where it is written.
+    for answer in ["stiffness = 1e9", "damping = 5e5"] {
+        let text = marked("", "", &format!("answer = {{ {answer} }}"));
+        let said = refused(&text);
+        assert!(
+            said.contains("the stiffest part is [[element]] 0"),
+            "{said}"
+        );
+        let line = text.lines().position(|l| l == "[[element]]").unwrap() + 1;
+        assert!(said.starts_with(&format!("test.toml:{line}:")), "{said}");
+    }
     for (soft, stiff, why) in [
         (
             "nodes = [0, 1, 2], stiffness = 0.2",
@@ -1217,4 +1228,64 @@ fn what_is_too_stiff_is_named() {
         let said = refused(&ARM.replace(soft, stiff));
         assert!(said.contains(why), "{why}: {said}");
     }
+}
+
+/// What was left out stays out, whatever `fixed` selects.
+#[test]
+fn a_node_that_is_left_out_does_not_come_alive_again() {
+    let text = MARKED
+        .replace(
+            "fixed = [{ ring = 0 }]",
+            "fixed = [{ ring = 0, axes = [1, 1, 0] }]",
+        )
+        .replace(
+            "nodes = [NODES]\nelements = [ELEMENT]",
+            "without_nodes = [0]",
+        )
+        .replace("GLOBAL", "answer = { damping = 0.02 }");
+    let mut simulation = built(&text);
+    let before = nodes(&simulation, "sheet")[0];
+    run(&mut simulation, 0.5);
+    let after = nodes(&simulation, "sheet");
+    assert_eq!(after[0], before);
+    assert!(
+        after[1].y < before.y - 1e-3,
+        "its neighbour falls as it may"
+    );
+    assert!(simulation.flags(0, 0).unwrap().has(NodeFlags::FIXED));
+}
+
+/// A node is fixed in space if nothing can move it, whoever said so (K26, K56).
+#[test]
+fn whatever_cannot_move_is_flagged_as_fixed() {
+    let text = marked(
+        "{ node = 11, axes = [0, 0, 0] }, { node = 12, axes = [1, 0, 0] }",
+        "",
+        "answer = { damping = 0.02 }",
+    );
+    let simulation = built(&text);
+    let fixed = |n: u32| simulation.flags(0, n).unwrap().has(NodeFlags::FIXED);
+    assert!(fixed(0) && fixed(4) && fixed(11) && !fixed(12) && !fixed(13));
+}
+
+/// Facets that edits or couples have flattened are refused as those that are flat in the file.
+#[test]
+fn facets_must_have_area_after_edits_and_couples() {
+    let answer = "answer = { damping = 0.02 }";
+    // Node 12 onto its neighbour 13.
+    let said = refused(&marked(
+        "{ node = 12, position = [0.03, 0, 0.02] }",
+        "",
+        answer,
+    ));
+    assert!(
+        said.contains("of sheet, of nodes") && said.contains("no area"),
+        "{said}"
+    );
+    let couple = "[[couple]]\nmaster = { world = [[0, 0, 0.04], [0, 0, 0.04], [0, 0, 0.04]] }\nslave = { tissue = \"sheet\", nodes = [20, 21, 15] }\n";
+    let said = refused(&format!("{}{couple}", marked("", "", answer)));
+    assert!(
+        said.contains("of sheet, of nodes") && said.contains("no area"),
+        "{said}"
+    );
 }

@@ -74,9 +74,12 @@ pub fn time_constants(mass: f64, damping: f64, stiffness: f64) -> [f64; 2] {
     [both[0].min(both[1]), both[0].max(both[1])]
 }
 
-/// The positive root of h² k = f m + 2 h d (f = 4 or 2).
+/// The positive root of h² k = f m + 2 h d (f = 4 or 2). What is stiffer than numbers can say bears no step at all.
 fn step_bound(mass: f64, damping: f64, stiffness: f64, factor: f64) -> f64 {
     let root = (damping * damping + factor * mass * stiffness.max(0.0)).sqrt();
+    if !(root.is_finite() && stiffness.is_finite()) {
+        return 0.0;
+    }
     // Two forms of the same root; each avoids the difference of equal numbers.
     if damping < 0.0 {
         factor * mass / (root - damping)

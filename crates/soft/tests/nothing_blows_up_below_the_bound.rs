@@ -1,4 +1,4 @@
-//! Ten thousand nets at random, by every integrator, some with fathers, some tied by elements to fixed points, each pushed about at random at steps
+//! Ten thousand nets at random, by every integrator, some with fathers, some tied by elements to fixed points, some over a ground, each pushed about at random at steps
 //! below their bound: every number stays one, and what was pushed stays near (K8, K69). Those whose laws are all linear are pushed five times as hard. The nets are small, so that
 //! there can be many. None is left out: of those that are refused, the matrix of one substep must have a growing mode at a short step, too.
 
@@ -10,7 +10,9 @@ use common::random::{Dice, Made, net};
 use glam::DVec3;
 use trocar_dynamics::{Field, Matter, Nodes, Stages};
 use trocar_math::{real, rotation};
-use trocar_soft::{Active, Base, Drive, Global, Net, global::Sight, stability};
+use trocar_soft::{
+    Active, Base, Drive, Global, Input, Law, Net, NetParts, global::Sight, stability,
+};
 
 /// How a net is excited.
 struct Stir {
@@ -162,6 +164,40 @@ fn spectral_radius(net: &Net, globals: &[Global], h: f64) -> f64 {
     real::exp(log)
 }
 
+/// A growth too slow for a few steps to show still shows in the matrix of one: of a net without corners in its laws, so that it has one, and without
+/// tension, so that it is one about rest. What grows, if something does.
+fn creeping(seed: u64, mut parts: NetParts, globals: &[Global]) -> Option<String> {
+    parts.ground = None;
+    parts.actives.clear();
+    parts.gravity = false;
+    let frames = parts.frames.len() as u32;
+    for element in &mut parts.elements {
+        if element.law.input == Input::Distance {
+            let [a, b] = element.nodes.map(|n| parts.points[(n - frames) as usize]);
+            element.rest_length = a.distance(b);
+            element.law = Law {
+                base: element.law.base,
+                ..Law::spring(element.law.constant)
+            };
+        }
+    }
+    let even = |g: &&Global| g.law.is_plain() || g.law.linear_damping().is_some();
+    let globals: Vec<Global> = globals.iter().filter(even).cloned().collect();
+    let net = Net::new(parts).unwrap();
+    let (bound, refused) = promised(&net, &globals);
+    if refused {
+        return None;
+    }
+    let h = 0.95 * bound.min(0.1);
+    let growth = |h: f64| real::ln(spectral_radius(&net, &globals, h));
+    // What is pressed at rest buckles, at any step and as fast: that is mechanics.
+    let (most, buckles) = (growth(h), 10.0 * growth(0.1 * h));
+    let scheme = net.masses().integrator();
+    (most > 1e-3 + 2.0 * buckles.max(0.0)).then(|| {
+        format!("net {seed} by {scheme:?}: a mode grows by {most}, by {buckles} in short steps")
+    })
+}
+
 /// Of the nets of some seeds.
 #[derive(Debug, Default)]
 struct Found {
@@ -170,6 +206,10 @@ struct Found {
     carried: usize,
     tied: usize,
     hard: usize,
+    twisted: usize,
+    grounded: usize,
+    /// Of how many the matrix of one substep was looked into.
+    looked_into: usize,
     refused: usize,
     /// Refused ones that do not swing up by their matrix, and its spectral radius.
     wronged: Vec<String>,
@@ -192,6 +232,8 @@ fn sweep(seeds: std::ops::Range<u64>) {
         let father = net.masses().frames();
         found.carried += father;
         found.tied += usize::from(!globals.is_empty());
+        found.twisted += net.twists().len();
+        found.grounded += usize::from(net.masses().ground().is_some());
         if refused {
             found.refused += 1;
             let short = 0.05 * (mass / stiff).sqrt();
@@ -208,6 +250,10 @@ fn sweep(seeds: std::ops::Range<u64>) {
                     .push(format!("net {seed} by {scheme:?}: {growth}, {bounds:?}"));
             }
             continue;
+        }
+        if seed % 20 == 0 {
+            found.looked_into += 1;
+            found.wild.extend(creeping(seed, net.parts(), &globals));
         }
         // The bound of what stiffens holds to twice its length: it is not drawn farther.
         let even = net.elements().all(|e| e.law.base == Base::Linear)
@@ -237,6 +283,10 @@ fn sweep(seeds: std::ops::Range<u64>) {
     assert!(found.wronged.is_empty(), "{:#?}", found.wronged);
     assert!(
         found.carried > 50 && found.tied > 50 && found.hard > 20,
+        "{found:?}"
+    );
+    assert!(
+        found.twisted > 20 && found.grounded > 200 && found.looked_into > 100,
         "{found:?}"
     );
     // A bound that refused whatever is difficult would pass all of the above.

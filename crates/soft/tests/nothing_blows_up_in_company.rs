@@ -219,6 +219,7 @@ fn nets_coupled_by_copies() {
         // The copy is where its master is, and its springs are as long as they are there.
         let shift = place - b.parts.points[0];
         b.parts.points.iter_mut().for_each(|p| *p += shift);
+        b.parts.ground = b.parts.ground.map(|height| height + shift.y);
         for own in &mut b.parts.own_memory {
             own.place = own.place.map(|p| p + shift);
         }

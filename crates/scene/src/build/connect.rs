@@ -1,11 +1,11 @@
 //! Which matter is connected, and how long its substeps may be.
 
-use super::{Connected, MAX_SUBSTEPS, Model, check, substeps};
+use super::{Connected, MAX_SUBSTEPS, Model, check, items, substeps};
 use crate::load::{Key, Scene, SceneError};
-use trocar_dynamics::{Joint, Matter, MatterId};
+use trocar_dynamics::{Joint, Lock, Matter, MatterId, anchor::Support};
 use trocar_math::Sets;
 use trocar_soft::{
-    Hyper, Net, StepBounds,
+    Global, Hyper, Input, Net, StepBounds,
     global::End,
     stability::{self, Stiffest},
 };
@@ -104,6 +104,11 @@ impl Model {
             let Some(trouble) = self.trouble(&group.members, &self.bounds_now(group)) else {
                 continue;
             };
+            let mut elements = items(scene, |s| &s.file.element);
+            if let Some(item) = trouble.element.and_then(|i| elements.nth(i)) {
+                let at: [Key; 2] = ["element".into(), item.index.into()];
+                return Err(item.source.error(&at, trouble.problem, trouble.remedy));
+            }
             // The stiffest member is to blame; bodies alone need no substeps.
             let member = group
                 .members
@@ -141,19 +146,29 @@ impl Model {
             .map(|m| self.names[m.index()].as_str())
             .collect();
         let names = names.join(", ");
-        Some(if bounds.flutters {
+        let stiffest = self.stiffest(members);
+        // What is stiffer than numbers can say is no matter of the scheme.
+        let endless = stiffest.as_ref().is_some_and(|(_, rate)| !rate.is_finite());
+        Some(if bounds.flutters && !endless {
             Trouble {
+                element: None,
                 key: "integrator",
                 problem: format!("{names} would swing up at any step by this integrator"),
                 remedy: "Raise `damping`, or choose \"mesd\".",
             }
         } else {
+            let part = stiffest.as_ref().map_or_else(String::new, |(part, _)| {
+                format!("; the stiffest part is {}", self.called(part))
+            });
             Trouble {
+                element: match stiffest {
+                    Some((Blamed::Element(i), _)) => Some(i),
+                    _ => None,
+                },
                 key: "stiffness",
                 problem: format!(
-                    "{names} would need {substeps} substeps in every step of {} s{}",
+                    "{names} would need {substeps} substeps in every step of {} s{part}",
                     self.step,
-                    self.stiffest(members)
                 ),
                 remedy: "Make its springs softer, its nodes heavier or its damping greater.",
             }
@@ -162,22 +177,76 @@ impl Model {
 }
 
 impl Model {
-    /// What of connected tissues asks for the shortest substeps, in words; empty if no tissue does.
-    fn stiffest(&self, members: &[MatterId]) -> String {
-        let found = members.iter().filter_map(|m| {
-            let net = self.net(*m)?;
-            let (what, rate) = stability::stiffest(net)?;
-            Some((*m, net.masses().frames() as u32, what, rate))
+    /// What of connected matter asks for the shortest substeps, and its rate, 1/s²; none if nothing does.
+    fn stiffest(&self, members: &[MatterId]) -> Option<(Blamed, f64)> {
+        let nets = members.iter().filter_map(|m| {
+            let (what, rate) = stability::stiffest(self.net(*m)?)?;
+            Some((Blamed::Net(*m, what), rate))
         });
-        let Some((matter, first, what, _)) = found.max_by(|a, b| a.3.total_cmp(&b.3)) else {
-            return String::new();
+        let elements = self.globals.iter().enumerate();
+        let elements = elements.map(|(i, g)| (Blamed::Element(i), self.rate(g, members)));
+        let bodies = self.bodies.filter(|b| members.contains(b));
+        let bodies = bodies.and_then(|m| Some((m, self.bodies_of(m)?)));
+        let holds = bodies.into_iter().flat_map(|(m, bodies)| {
+            let masses = bodies.masses();
+            bodies.holds().iter().map(move |hold| {
+                let node = hold.body as usize;
+                let inertia = masses.rigid().get(node).and_then(|r| r.inertia);
+                let turning = inertia.map_or(0.0, |j| hold.torsion / j.min_element());
+                let rate = hold.stiffness / masses.mass()[node] + turning;
+                (Blamed::Hold(m, hold.body), rate)
+            })
+        });
+        let all = nets.chain(elements).chain(holds).filter(|x| x.1 > 0.0);
+        all.max_by(|a, b| a.1.total_cmp(&b.1))
+    }
+
+    /// How fast an element between things makes what it draws swing, 1/s²; of dampers the square of their rate.
+    fn rate(&self, global: &Global, members: &[MatterId]) -> f64 {
+        let ends = global.ends.iter().filter_map(|end| match end {
+            End::On(anchor) if members.contains(&anchor.matter) => Some(anchor),
+            _ => None,
+        });
+        let light = ends.map(|anchor| {
+            let support = Support::of(anchor);
+            let parts = support.parts().iter().map(|(m, at, weight)| {
+                let (masses, i) = (self.matters[m.index()].masses(), at.node as usize);
+                if masses.lock(i) == Lock::Fixed {
+                    return 0.0;
+                }
+                let inertia = masses.rigid().get(i).and_then(|r| r.inertia);
+                let turn = inertia.map_or(0.0, |j| at.offset.length_squared() / j.min_element());
+                (1.0 / masses.mass()[i] + turn) * weight * weight
+            });
+            parts.sum::<f64>()
+        });
+        let rate = global.slope() * light.sum::<f64>();
+        match global.law.input {
+            Input::Distance => rate,
+            Input::Velocity => rate * rate,
+        }
+    }
+
+    /// The same in words.
+    fn called(&self, blamed: &Blamed) -> String {
+        let (matter, what) = match blamed {
+            Blamed::Net(matter, what) => (*matter, what),
+            Blamed::Element(i) => return format!("[[element]] {i}, counted from 0"),
+            Blamed::Hold(matter, node) => {
+                let look = self.looks.iter().find(|l| l.at == (*matter, *node));
+                let name = look.map_or("a body", |look| look.name.as_str());
+                return format!("what draws {name} back to its place");
+            }
         };
+        let first = self
+            .net(matter)
+            .map_or(0, |net| net.masses().frames() as u32);
         let node = |n: u32| match n.checked_sub(first) {
             Some(point) => format!("node {point}"),
             None => format!("central node {n}"),
         };
         let of = &self.names[matter.index()];
-        let part = match what {
+        match *what {
             Stiffest::Element(i, [a, b]) => {
                 format!("element {i} of {of}, between {} and {}", node(a), node(b))
             }
@@ -190,13 +259,24 @@ impl Model {
                     node(n)
                 )
             }
-        };
-        format!("; the stiffest part is {part}")
+        }
     }
+}
+
+/// What asks for the shortest substeps.
+enum Blamed {
+    /// A part of a tissue.
+    Net(MatterId, Stiffest),
+    /// An element between things, by its number.
+    Element(usize),
+    /// What draws a body back to its place.
+    Hold(MatterId, u32),
 }
 
 /// Why matter can't be stepped.
 pub(super) struct Trouble {
+    /// The element between things that is to blame, by its number, if one is.
+    element: Option<usize>,
     /// Which number of its material is most to blame.
     key: &'static str,
     /// What is wrong.

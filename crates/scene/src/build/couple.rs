@@ -191,7 +191,6 @@ impl Draft<'_> {
             self.turn_anew(*node);
             self.parts.nodes[*node].lock = Lock::Fixed;
             let flags = &mut self.parts.flags[*node];
-            flags.set(NodeFlags::FIXED, true);
             flags.set(NodeFlags::SLAVE, true);
         }
     }

@@ -407,6 +407,7 @@ impl Draft<'_> {
             let inert = &mut self.parts.nodes[node];
             inert.lock = Lock::Fixed;
             inert.father = None;
+            self.left_out.push(node);
             self.parts.memory[node] = 0.0;
             self.parts.flags[node].set(NodeFlags::NOT_INTERACTIVE, true);
         }

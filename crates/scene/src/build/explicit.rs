@@ -69,17 +69,12 @@ impl<'a> Draft<'a> {
             ));
         }
         let points: Vec<DVec3> = spec.points.iter().map(|p| DVec3::from(*p)).collect();
-        // Judged by the size of the whole, as meshes are: a net of a millimetre has facets of a millionth of a square metre.
-        let size = size(&points);
-        for (i, f) in spec.facets.iter().enumerate() {
-            let [a, b, c] = f.map(|n| points[n as usize]);
-            if 0.5 * (b - a).cross(c - a).length() < 1e-12 * size * size {
-                return Err(wrong(
-                    "facets",
-                    format!("facet {i} has no area"),
-                    "Move one of its points.",
-                ));
-            }
+        if let Some(i) = without_area(&points, &spec.facets) {
+            return Err(wrong(
+                "facets",
+                format!("facet {i} has no area"),
+                "Move one of its points.",
+            ));
         }
         let springs: Vec<[u32; 2]> = match &spec.springs {
             Some(springs) => springs.clone(),
@@ -219,6 +214,16 @@ impl<'a> Draft<'a> {
             material,
         )
     }
+}
+
+/// The first facet that has no area, if there is one.
+pub(super) fn without_area(points: &[DVec3], facets: &[[u32; 3]]) -> Option<usize> {
+    // Judged by the size of the whole, as meshes are: a net of a millimetre has facets of a millionth of a square metre.
+    let least = 1e-12 * size(points) * size(points);
+    facets.iter().position(|facet| {
+        let [a, b, c] = facet.map(|n| points[n as usize]);
+        0.5 * (b - a).cross(c - a).length() < least
+    })
 }
 
 /// The diagonal of the box around some points, m.

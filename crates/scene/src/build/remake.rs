@@ -6,7 +6,7 @@ use crate::{
     load::Scene,
     parameter::single::{self, Touches},
 };
-use trocar_dynamics::{Matter, MatterId};
+use trocar_dynamics::{Bodies, BodyNumber, Matter, MatterId};
 use trocar_soft::{Global, Hyper, Net, StepBounds, global::End};
 
 /// What the scene says, as far as it can be changed.
@@ -15,6 +15,10 @@ pub(crate) struct Original {
     materials: Vec<MaterialSpec>,
     singles: Vec<f64>,
     bounds: Vec<StepBounds>,
+    /// The bodies.
+    bodies: Option<Bodies>,
+    /// True once bodies have been others than these.
+    others: bool,
 }
 
 /// What is wanted to be different.
@@ -24,9 +28,16 @@ pub(crate) struct Wish {
     pub materials: Vec<(usize, MaterialSpec)>,
     /// Single numbers, by their place among all, their values, and what follows from them.
     pub singles: Vec<(usize, f64, Touches)>,
+    /// What bodies are other than the scene says, if they change: node, number, value.
+    pub bodies: Option<Vec<(usize, BodyNumber, f64)>>,
 }
 
 impl Wish {
+    /// True if nothing is wished.
+    pub fn is_empty(&self) -> bool {
+        self.materials.is_empty() && self.singles.is_empty() && self.bodies.is_none()
+    }
+
     /// What follows from the single numbers, as far as `which` picks it out.
     fn touched<T>(&self, which: impl Fn(Touches) -> Option<T>) -> Vec<T> {
         self.singles.iter().filter_map(|s| which(s.2)).collect()
@@ -41,6 +52,7 @@ struct Renewed {
     nets: Nets,
     hypers: Option<Vec<Hyper>>,
     globals: Option<Vec<Global>>,
+    bodies: Option<(MatterId, Box<dyn Matter>)>,
 }
 
 impl Renewed {
@@ -53,6 +65,9 @@ impl Renewed {
         }
         if let Some(globals) = &mut self.globals {
             std::mem::swap(&mut model.globals, globals);
+        }
+        if let Some((matter, bodies)) = &mut self.bodies {
+            std::mem::swap(&mut model.matters[matter.index()], bodies);
         }
     }
 }
@@ -83,6 +98,8 @@ impl Model {
                 .collect(),
             singles: single::values(&mut self.plan),
             bounds: self.groups.iter().map(|g| g.bounds).collect(),
+            bodies: self.bodies.and_then(|m| self.bodies_of(m)).cloned(),
+            others: false,
         };
     }
 
@@ -176,7 +193,10 @@ impl Model {
             nets: self.nets(&concerned)?,
             hypers: self.copies(&slaves)?,
             globals: self.elements_again(&elements, &names, &mut changed)?,
+            bodies: self.bodies_again(wish)?,
         };
+        changed.extend(new.bodies.iter().map(|b| b.0));
+        let others = self.original.others || wish.bodies.as_ref().is_some_and(|b| !b.is_empty());
         new.swap(self);
         let mut found: Vec<(usize, StepBounds)> = Vec::new();
         let singles = single::values(&mut self.plan);
@@ -186,7 +206,9 @@ impl Model {
             }
             let bounds = match self.original.bounds.get(g) {
                 Some(bounds)
-                    if singles == self.original.singles && self.is_original(&group.members) =>
+                    if !others
+                        && singles == self.original.singles
+                        && self.is_original(&group.members) =>
                 {
                     *bounds
                 }
@@ -201,6 +223,7 @@ impl Model {
         for (g, bounds) in found {
             self.groups[g].bounds = bounds;
         }
+        self.original.others = others;
         self.mark_joined();
         for (t, material) in &wish.materials {
             self.tissues[*t].bears = material.bears;
@@ -216,6 +239,21 @@ impl Model {
             self.tissues[t].elements = self.net(matter).map_or(0, Net::element_count);
         }
         Ok(())
+    }
+
+    /// The bodies as the scene says, but for what is wished of them; none if they do not change.
+    fn bodies_again(&self, wish: &Wish) -> Result<Option<(MatterId, Box<dyn Matter>)>, String> {
+        let (Some(matter), Some(numbers)) = (self.bodies, &wish.bodies) else {
+            return Ok(None);
+        };
+        let Some(mut bodies) = self.original.bodies.clone() else {
+            return Ok(None);
+        };
+        for (node, number, value) in numbers {
+            let changed = bodies.set(*node, *number, *value);
+            changed.map_err(|bad| bad.reason.to_string())?;
+        }
+        Ok(Some((matter, Box::new(bodies))))
     }
 
     /// All copies, those of these tissues as the plan has them; none if there are no such tissues.

@@ -5,7 +5,9 @@ use super::{
     answer::{self, Signals},
     bridge::{Bridge, bridge, is_bridge},
     check::Checker,
-    couple, items,
+    couple,
+    explicit::without_area,
+    items,
     material::material,
 };
 use crate::{
@@ -17,7 +19,7 @@ use std::ops::Range;
 use trocar_dynamics::{Lock, Matter, MatterId};
 use trocar_math::{Pose, rotation};
 use trocar_mesh::primitive::{ShapeError, SheetShape, TubeShape};
-use trocar_soft::{Element, Hyper, Material, Net, NetParts, NodeFlags, hyper, primitive};
+use trocar_soft::{Element, Hyper, Material, Net, NetParts, hyper, primitive};
 
 /// What all kinds of tissue say.
 pub struct Common<'a> {
@@ -58,6 +60,8 @@ pub struct Draft<'a> {
     pub texture: Vec<[f64; 2]>,
     /// Central nodes of which the file says how they resist turning.
     pub(super) turning: Vec<usize>,
+    /// Nodes that were left out: they are still counted, but nothing moves them.
+    pub(super) left_out: Vec<usize>,
 }
 
 impl<'a> Draft<'a> {
@@ -151,6 +155,7 @@ impl<'a> Draft<'a> {
             centres: Vec::new(),
             texture: Vec::new(),
             turning: Vec::new(),
+            left_out: Vec::new(),
         })
     }
 
@@ -331,8 +336,11 @@ impl<'a> Draft<'a> {
         let mut parts = self.parts.clone();
         for (node, lock) in self.fixed()? {
             parts.nodes[node].lock = lock;
-            parts.flags[node].set(NodeFlags::FIXED, lock == Lock::Fixed);
         }
+        for node in &self.left_out {
+            parts.nodes[*node].lock = Lock::Fixed;
+        }
+        self.check_areas(&parts)?;
         let mut net = Net::new(parts).map_err(|e| {
             self.check
                 .error(&[], e.to_string(), "Correct the tissue's numbers.")
@@ -345,6 +353,27 @@ impl<'a> Draft<'a> {
             net.load(*node as usize, *mass);
         }
         Ok(net)
+    }
+
+    /// Triangles without area have no normal, and whatever touches them would not be pushed anywhere: neither those that were given, nor those that
+    /// edits and couples have left.
+    fn check_areas(&self, parts: &NetParts) -> Result<(), SceneError> {
+        // Triangles lie between points; frames come before these.
+        let first = parts.frames.len() as u32;
+        let own = parts.triangles.iter();
+        let own: Vec<[u32; 3]> = own.map(|t| t.map(|n| n - first)).collect();
+        let Some(flat) = without_area(&parts.points, &own) else {
+            return Ok(());
+        };
+        let [a, b, c] = own[flat];
+        Err(self.check.error(
+            &[],
+            format!(
+                "facet {flat} of {}, of nodes {a}, {b} and {c}, has no area",
+                self.name
+            ),
+            "Move one of its nodes, or couple it elsewhere.",
+        ))
     }
 
     /// The ground lifts what is below it within one substep, and so would throw what starts there.

@@ -1,16 +1,12 @@
-//! Numbers of joints and bodies that can be changed while a scene runs: what drives a joint, when it gives way, whether it holds, and how bodies rub
-//! and spring back.
+//! Numbers of joints that can be changed while a scene runs: what drives a joint, when it gives way, and whether it holds.
 //!
 //! What a joint does not have is not there to be changed: one without a drive can't be driven, one that never gives way can't be made to. A target
 //! that follows a timetable is the timetable's.
 
-use super::{Range, Subject};
+use super::{Parameter, Range, Subject};
 use crate::{Simulation, build::Model, collisions::Collisions};
 use std::f64::consts::PI;
 use trocar_dynamics::joint::{Drive, Target};
-
-/// With more bodies than this their numbers are not listed: nobody would find one among them.
-const MOST_BODIES: usize = 64;
 
 /// A number of a drive.
 struct Number {
@@ -144,6 +140,24 @@ pub(super) struct Listed {
     pub subject: Subject,
 }
 
+impl Listed {
+    /// As everybody sees it, and what it is about.
+    pub fn parameter(self) -> (Parameter, Subject) {
+        let parameter = Parameter {
+            choices: self.choices,
+            group: self.group,
+            name: self.name.into(),
+            unit: self.unit,
+            about: self.about,
+            least: self.bounds[0],
+            greatest: self.bounds[1],
+            value: self.start,
+            start: self.start,
+        };
+        (parameter, self.subject)
+    }
+}
+
 /// What a joint is called where parameters are: "joint" and its name, or its number.
 fn title(model: &Model, joint: usize) -> String {
     match model.joint_names.get(joint) {
@@ -214,79 +228,7 @@ pub(super) fn latches(model: &Model) -> Vec<Listed> {
     listed.collect()
 }
 
-/// Numbers of all bodies that touch others, if they are few.
-pub(super) fn bodies(model: &Model) -> Vec<Listed> {
-    let mut list = Vec::new();
-    if model.colliders.len() > MOST_BODIES {
-        return list;
-    }
-    for (c, collider) in model.colliders.iter().enumerate() {
-        let Some(look) = model.looks.iter().find(|l| l.at == collider.at) else {
-            continue;
-        };
-        let [sticking, sliding] = collider.friction;
-        for (k, (name, about, greatest, start)) in [
-            (
-                "static friction",
-                "Coefficient until it slides; that of a pair is the geometric mean.",
-                2.0,
-                sticking,
-            ),
-            (
-                "dynamic friction",
-                "Coefficient while it slides, no greater than the static one.",
-                2.0,
-                sliding,
-            ),
-            (
-                "restitution",
-                "With how much of its speed it springs back; that of a pair is the product.",
-                1.0,
-                collider.restitution,
-            ),
-        ]
-        .into_iter()
-        .enumerate()
-        {
-            list.push(Listed {
-                group: format!("body {}", look.name),
-                name,
-                unit: "",
-                about,
-                bounds: Range::Within(greatest).bounds(start),
-                start,
-                choices: &[],
-                subject: Subject::Body(c, k),
-            });
-        }
-    }
-    list
-}
-
 impl Simulation {
-    /// Why bodies can't have such values together; an error if so.
-    pub(super) fn check_bodies(&self, values: &[(usize, f64)]) -> Result<(), String> {
-        let of = |p: usize| match self.subjects[p] {
-            Subject::Body(c, k) if k < 2 => Some((c, k)),
-            _ => None,
-        };
-        for (c, _) in values.iter().filter_map(|(p, _)| of(*p)) {
-            let mut friction = self.model.colliders[c].friction;
-            for (p, value) in values {
-                if let Some((_, k)) = of(*p).filter(|(other, _)| *other == c) {
-                    friction[k] = *value;
-                }
-            }
-            let [sticking, sliding] = friction;
-            if sliding > sticking {
-                return Err(format!(
-                    "dynamic friction of {sliding} is greater than the static one of {sticking}"
-                ));
-            }
-        }
-        Ok(())
-    }
-
     /// Gives a number of a drive its value, in the model and in the group that steps it.
     pub(super) fn set_drive(&mut self, joint: usize, number: usize, value: f64) {
         let place = NUMBERS[number].place;
@@ -356,17 +298,5 @@ impl Simulation {
                     .for_each(Collisions::wake_all);
             }
         }
-    }
-
-    /// Gives a body that touches others a number: static friction, dynamic friction, restitution.
-    pub(super) fn set_body(&mut self, collider: usize, number: usize, value: f64) {
-        let collider = &mut self.model.colliders[collider];
-        match number {
-            0 | 1 => collider.friction[number] = value,
-            _ => collider.restitution = value,
-        }
-        // What rested on a slope may slide now.
-        let touching = self.groups.iter_mut().filter_map(|g| g.collisions.as_mut());
-        touching.for_each(Collisions::wake_all);
     }
 }

@@ -36,6 +36,9 @@ pub enum Signal {
     Table(Vec<[f64; 2]>),
 }
 
+/// The largest number of a signal, and the greatest force that drives: beyond it, sums and products would sooner or later be none.
+const LARGEST: f64 = 1e9;
+
 impl Signal {
     /// The value at `time` s.
     pub fn at(&self, time: f64) -> f64 {
@@ -111,9 +114,11 @@ impl Signal {
                 rate,
                 phase,
             } => {
-                let finite = [mean, amplitude, rate, phase].iter().all(|x| x.is_finite());
-                (!finite || *rate < 0.0)
-                    .then_some("a sine needs finite numbers and a rate of at least 0")
+                let sound = [mean, amplitude, rate, phase]
+                    .iter()
+                    .all(|x| x.abs() <= LARGEST);
+                (!sound || *rate < 0.0)
+                    .then_some("a sine needs numbers no larger than 1e9 and a rate of at least 0")
             }
             Self::Pulse {
                 start,
@@ -122,10 +127,10 @@ impl Signal {
                 hold,
                 fall,
             } => {
-                let finite = [start, period, rise, hold, fall]
+                let sound = [start, period, rise, hold, fall]
                     .iter()
-                    .all(|x| x.is_finite());
-                if !finite || *hold < 0.0 || *period < rise + hold + fall {
+                    .all(|x| x.abs() <= LARGEST);
+                if !sound || *hold < 0.0 || *period < rise + hold + fall {
                     return Some("a pulse must fit into its period");
                 }
                 (*rise <= 0.0 || *fall <= 0.0).then_some(
@@ -133,8 +138,11 @@ impl Signal {
                 )
             }
             Self::Table(points) => {
-                if points.is_empty() || !points.as_flattened().iter().all(|x| x.is_finite()) {
-                    return Some("a table of points needs finite numbers, and at least one point");
+                let sound = points.as_flattened().iter().all(|x| x.abs() <= LARGEST);
+                if points.is_empty() || !sound {
+                    return Some(
+                        "a table of points needs numbers no larger than 1e9, and at least one point",
+                    );
                 }
                 (!points.is_sorted_by(|a, b| a[0] < b[0])).then_some(
                     "the times of a table must ascend: a jump would be discontinuous (K38)",
@@ -230,8 +238,8 @@ impl Drive {
         let ends = signal.range().map(|value| self.by(value));
         let (sound, objection) = match self {
             Self::Force(_) => (
-                ends.iter().all(|d| d.tension.is_finite()),
-                "the force that drives it must be finite",
+                ends.iter().all(|d| d.tension.abs() <= LARGEST),
+                "the force that drives it must be no larger than 1e9 N",
             ),
             Self::Length(part) => (
                 part.abs() * signal.peak() < 1.0,

@@ -126,6 +126,11 @@ impl Net {
             rest.flow = vec![0.0; links.len()];
         }
         let schedule = Schedule::new(count, &links);
+        // Fixed in space is what can't move, whoever said so (K26, K56).
+        let mut flags = parts.flags;
+        for (i, flags) in flags.iter_mut().enumerate() {
+            flags.set(NodeFlags::FIXED, masses.lock(i) == Lock::Fixed);
+        }
         let mut net = Self {
             families: forces::Families::new(
                 &fathers,
@@ -138,7 +143,7 @@ impl Net {
             fathers,
             weights: parts.nodes.iter().map(|n| n.mass).collect(),
             own: parts.nodes,
-            flags: parts.flags,
+            flags,
             leaders: vec![None; count],
             copies: false,
             loads: Vec::new(),

@@ -7,7 +7,7 @@ use trocar_soft::{
     Active, Base, Drive, Element, Global, Law, NetParts, NodeFlags, Pieces, Plastic, Signal,
     element::Input,
     global::End,
-    net::{Bend, Torsion},
+    net::{Bend, Torsion, Twist},
 };
 
 /// Numbers at random that depend on a seed alone.
@@ -226,6 +226,23 @@ pub fn net(dice: &mut Dice) -> Made {
                 drive: None,
             });
         }
+    }
+    // About the main axis of the father, which two of its children mark (K40).
+    if father && dice.once_in(2) {
+        parts.twists.push(Twist {
+            frame: 0,
+            along: [frames as u32, (frames + points - 1) as u32],
+            constant: 0.1 * stiff * cell * cell,
+        });
+    }
+    // A little below everything, so that what falls or is pushed lands on it (K67).
+    if dice.once_in(8) {
+        let free = parts
+            .points
+            .iter()
+            .chain(parts.frames.iter().map(|f| &f.position));
+        let lowest = free.map(|p| p.y).fold(f64::INFINITY, f64::min);
+        parts.ground = Some(lowest - dice.between(0.0, 0.2) * cell);
     }
     Made {
         parts,
