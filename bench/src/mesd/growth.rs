@@ -6,7 +6,7 @@ use super::{
     swinging::{Swinging, damped, organ, sheet, sheet_elements},
 };
 use crate::{
-    measure::{Effort, Summary, interleave},
+    measure::{Effort, Summary, hush, interleave, time},
     row::Row,
     yardstick::Yardstick,
 };
@@ -14,6 +14,7 @@ use anyhow::Result;
 use std::cell::RefCell;
 use trocar_dynamics::Crew;
 use trocar_math::real;
+use trocar_scene::{Scene, Simulation};
 
 /// Nodes along a side of the sheets: about a thousand, ten thousand, a hundred thousand and a million elements.
 const SIDES: [usize; 4] = [17, 51, 159, 501];
@@ -46,7 +47,58 @@ const KUHN: (usize, usize, f64) = (11, 10, 1.87e6);
 pub fn growth(effort: Effort) -> Result<Vec<Row>> {
     let mut rows = sizes(effort)?;
     rows.extend(organs(effort)?);
+    rows.extend(scenes(effort)?);
     Ok(rows)
+}
+
+/// The same sheet as a tissue of a scene, springs only, stepped as a trainer steps it: what a spring costs in each substep of its whole step, beside a bare net.
+fn scenes(effort: Effort) -> Result<Vec<Row>> {
+    let side = SIDES[MAIN];
+    let size = 1e-3 * side as f64;
+    let text = format!(
+        "trocar = 1\n[world]\nstep = 0.001\n[[sheet]]\nname = \"sheet\"\norigin = [0, 0, 0]\nu = [{size}, 0, 0]\nv = [0, 0, {size}]\nrows = {side}\ncolumns = {side}\n\
+         fixed = [{{ ring = 0 }}]\nmaterial = {{ mass = 0.0005, damping = 0.00001, stiffness = 90 }}\n"
+    );
+    let scene = Scene::from_text("sheet.toml", &text)?;
+    let [one, two] = [1, 2].map(|threads| Simulation::new(&scene, threads));
+    let (one, two) = (RefCell::new(one?), RefCell::new(two?));
+    let net = RefCell::new(Swinging::new(sheet(side)?)?);
+    let elements = sheet_elements(side);
+    let step = |simulation: &RefCell<Simulation>| {
+        let simulation = &mut *simulation.borrow_mut();
+        let input = simulation.idle_input();
+        hush();
+        let mut substeps = 0;
+        let seconds = time(|| {
+            (0..3).for_each(|_| substeps += simulation.step(&input).substeps as usize);
+        });
+        seconds * 1e9 / (elements * substeps.max(1)) as f64
+    };
+    let samples = interleave(
+        "mesd/growth",
+        effort.repeats(41, 9),
+        &mut [&mut || step(&one), &mut || step(&two), &mut || {
+            net.borrow_mut().ours(None)
+        }],
+    );
+    let case = format!("scene of a sheet, {elements} springs");
+    let substeps = one.borrow().report().substeps;
+    Ok(vec![
+        Row::new(
+            &case,
+            "whole step per spring and substep",
+            summary(&samples[0]),
+            "ns",
+        )
+        .against("bare net", summary(&samples[2]).median),
+        Row::new(
+            &case,
+            "one thread over two",
+            ratio(&samples[0], &samples[1]),
+            "",
+        ),
+        Row::single(&case, "substeps", f64::from(substeps), ""),
+    ])
 }
 
 /// A median, and that of the ratio to another list, taken within each round, so that a busy moment falls on both.

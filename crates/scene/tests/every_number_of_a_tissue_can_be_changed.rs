@@ -21,11 +21,11 @@ path = [[0, 0.1, 0], [0.06, 0.1, 0]]
 radii = [[0.01, 0.01]]
 rings = 4
 around = 6
-fixed = [{ ring = 0 }]
+fixed = [{ ring = 0 }, { ring = 1, axes = [0.5, 1, 1] }]
 material = { mass = 0.001, damping = 0.1, stiffness = 20, yields = { strain = 0.5 }, memory = 5, centre_mass = 0.01, centre_damping = 0.5, centre_stiffness = 10, torsion = 0.001, bending = 0.001, brace = 0.001, friction = [0.5, 0.4], ground = 0.0, contact_thickness = 0.002 }
 [pipe.edit]
 nodes = [
-  { node = 3, mass = 0.002, damping = 0.1, memory = 4, memory_law = "linear", axes = [1, 1, 1], touchable = true, mark = 3, cut_mark = false },
+  { node = 3, mass = 0.002, damping = 0.1, memory = 4, memory_law = "linear", axes = [1, 1, 1], touchable = true, mark = 3, cut_mark = false, base = [0, 0.101, 0.01] },
   { node = 4, bits = 0x800 },
   { node = { centre = 2 }, turn_damping = 0.001, inertia = [1e-6, 1e-6, 1e-6] },
 ]
@@ -46,6 +46,13 @@ answer = { stiffness = 5 }
 rest_length = 0.1
 shorten = 0.1
 drive = { signal = "beat", force = 0.01 }
+[[body]]
+name = "block"
+half_extents = [0.01, 0.01, 0.01]
+mass = 0.1
+position = [0, -0.5, 0]
+damping = 0.1
+rest_stiffness = 5
 "#;
 
 /// The fields of one of the structures that a scene file consists of.
@@ -117,11 +124,10 @@ fn of_a_single_node() {
         "NodeSpec",
         "pipe",
         "node 3 ",
-        &[("axes", "free along y")],
+        &[("axes", "free along y"), ("base", "memory at y")],
         &[
             ("node", "says which"),
             ("position", "where it was built"),
-            ("base", "a place, as that"),
             ("bits", "the same as the marks; see below"),
             // Of central nodes: see below.
             ("turn_damping", "not of a point"),
@@ -255,4 +261,39 @@ fn friction_and_adaptive_substeps_are_as_if_the_scene_said_so() {
     let mut simulation = built(&text);
     let told = step(&mut simulation, &[("slope", "sliding friction", 0.6)]);
     assert!(matches!(&told[..], [Happening::Refused { .. }]), "{told:?}");
+}
+
+#[test]
+fn of_what_holds_nodes() {
+    every_field_is_known(
+        "Select",
+        "pipe",
+        "fixed 1 ",
+        &[("axes", "free along x")],
+        &[
+            ("ring", "says which"),
+            ("nodes", "says which"),
+            ("within", "says which"),
+        ],
+    );
+    every_field_is_known(
+        "Body",
+        "body block",
+        "",
+        &[("friction", "static friction")],
+        &[
+            ("name", "a name"),
+            ("motion", "what goes its own way can't be told its way"),
+            ("position", "where it starts"),
+            ("rotation", "as that"),
+            ("velocity", "as that"),
+            ("spin", "as that"),
+            ("form", "its form"),
+            ("half_extents", "its form"),
+            ("density", "its mass says it"),
+            ("inertia", "grows with its mass"),
+            ("colour", "a look"),
+            ("collide", "the pairs that touch are found at the start"),
+        ],
+    );
 }

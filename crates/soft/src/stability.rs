@@ -33,7 +33,8 @@ use trocar_dynamics::{Lock, Matter};
 /// Bounds on the substep of a group of coupled nets, s.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StepBounds {
-    /// The exact bound for small motion about rest, from the stiffest mode and the integrators of the nets.
+    /// The exact bound for small motion about rest, from the stiffest mode and the integrators of the nets. Of more than 20 000 nodes that mode is
+    /// found by fewer rounds, to a percent or two; what is stepped by is [`safe`](Self::safe).
     pub exact: f64,
     /// A bound that holds in every configuration: linear springs of any direction; quadratic ones up to twice their
     /// rest length and at least a centimetre, quadratic memory up to a centimetre; children half as far again from their fathers as built.

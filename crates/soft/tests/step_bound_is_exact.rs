@@ -408,6 +408,23 @@ fn of_model_1_on_a_large_sheet() {
     }
 }
 
+/// Beyond 20 000 nodes fewer rounds are made; they are enough.
+#[test]
+fn of_a_sheet_of_many_nodes() {
+    for integrator in [Integrator::Mesd, Integrator::ModifiedHeun] {
+        let material = Material {
+            integrator,
+            ..MATERIAL
+        };
+        let [many, few] = [145, 24].map(|side| {
+            let net = sheet(side, side, &material);
+            stability::bounds(&[&net], &[]).exact
+        });
+        println!("{integrator:?}: {many:.5} of 21 025 nodes, {few:.5} of 576");
+        assert!((many / few - 1.0).abs() < 0.02, "{many}, {few}");
+    }
+}
+
 /// Model 2, a tube of 7 rings of 10: its surface nodes explain what was measured of the classical schemes of Euler-Cauchy and Runge-Kutta; what limits
 /// the others is not printed.
 #[test]

@@ -8,13 +8,15 @@ use super::{Range, material::LAWS, of_law};
 use crate::{
     file::{
         ActiveSpec, AnswerSpec, CentreSpec, EditSpec, InertiaSpec, LawSpec, MaterialSpec, NodeName,
-        YieldSpec,
+        Select, YieldSpec,
     },
     load::Scene,
 };
 
 /// The greatest finite limit of a force, N. A parameter that stands there means none.
 pub(super) const UNLIMITED: f64 = 1000.0;
+
+const AXES: [&str; 3] = ["x", "y", "z"];
 
 /// What has to be made anew after a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,6 +118,7 @@ pub(super) fn visit(scene: &mut Scene, visitor: Visitor<'_>) {
     let mut show = |name: &str,
                     material: &mut MaterialSpec,
                     edit: &mut EditSpec,
+                    fixed: &mut [Select],
                     more: &mut dyn FnMut(&mut Shown<'_>)| {
         let mut on = Shown {
             visitor: &mut *visitor,
@@ -126,29 +129,33 @@ pub(super) fn visit(scene: &mut Scene, visitor: Visitor<'_>) {
         on.material(material, tissue);
         on.edit(edit);
         on.marks(edit, tissue);
+        on.places(edit, fixed);
         more(&mut on);
         tissue += 1;
     };
     // In the order in which tissues are counted: kind by kind.
     for s in &mut scene.sources {
         for x in &mut s.file.organ {
-            show(&x.name, &mut x.material, &mut x.edit, &mut |_| {});
+            let fixed = &mut x.fixed;
+            show(&x.name, &mut x.material, &mut x.edit, fixed, &mut |_| {});
         }
     }
     for s in &mut scene.sources {
         for x in &mut s.file.pipe {
-            show(&x.name, &mut x.material, &mut x.edit, &mut |_| {});
+            let fixed = &mut x.fixed;
+            show(&x.name, &mut x.material, &mut x.edit, fixed, &mut |_| {});
         }
     }
     for s in &mut scene.sources {
         for x in &mut s.file.sheet {
-            show(&x.name, &mut x.material, &mut x.edit, &mut |_| {});
+            let fixed = &mut x.fixed;
+            show(&x.name, &mut x.material, &mut x.edit, fixed, &mut |_| {});
         }
     }
     for s in &mut scene.sources {
         for x in &mut s.file.net {
-            let centres = &mut x.centres;
-            show(&x.name, &mut x.material, &mut x.edit, &mut |on| {
+            let (centres, fixed) = (&mut x.centres, &mut x.fixed);
+            show(&x.name, &mut x.material, &mut x.edit, fixed, &mut |on| {
                 on.centres(centres)
             });
         }
@@ -156,7 +163,8 @@ pub(super) fn visit(scene: &mut Scene, visitor: Visitor<'_>) {
     for s in &mut scene.sources {
         for x in &mut s.file.surface {
             let mut weight = [x.surface_density, x.density];
-            show(&x.name, &mut x.material, &mut x.edit, &mut |on| {
+            let fixed = &mut x.fixed;
+            show(&x.name, &mut x.material, &mut x.edit, fixed, &mut |on| {
                 on.densities(&mut weight)
             });
             [x.surface_density, x.density] = weight;
@@ -473,7 +481,7 @@ impl Shown<'_> {
                 self.moments(&title, moments);
             }
             let axes = node.axes.iter_mut().flatten();
-            for (axis, gain) in ["x", "y", "z"].into_iter().zip(axes) {
+            for (axis, gain) in AXES.into_iter().zip(axes) {
                 let name = format!("{title} free along {axis}");
                 let about = "How freely it moves along this axis of its tissue: 0 is locked.";
                 self.show(name, "", about, Range::Within(1.0), Place::Number(gain));
@@ -543,8 +551,34 @@ impl Shown<'_> {
         (self.newer, self.touches) = (false, Touches::Tissue(tissue));
     }
 
+    /// Where shape memory draws nodes that a tissue names (K25), and how freely those move that it holds along some axes only (K24).
+    fn places(&mut self, edit: &mut EditSpec, fixed: &mut [Select]) {
+        self.newer = true;
+        for node in &mut edit.nodes {
+            let title = title(&node.node);
+            for (axis, place) in AXES.into_iter().zip(node.base.iter_mut().flatten()) {
+                let name = format!("{title} memory at {axis}");
+                let about = "Where its shape memory draws it, in its tissue's own frame.";
+                self.show(name, "m", about, Range::Around(0.05), Place::Number(place));
+            }
+        }
+        for (i, select) in fixed.iter_mut().enumerate() {
+            // What is fixed altogether is fixed; more sliders would hide the others.
+            if select.axes == [0.0; 3] {
+                continue;
+            }
+            for (axis, gain) in AXES.into_iter().zip(&mut select.axes) {
+                let name = format!("fixed {i} free along {axis}");
+                let about =
+                    "How freely these nodes move along this axis of their tissue: 0 is locked.";
+                self.show(name, "", about, Range::Within(1.0), Place::Number(gain));
+            }
+        }
+        self.newer = false;
+    }
+
     fn moments(&mut self, title: &str, moments: &mut [f64; 3]) {
-        for (axis, moment) in ["x", "y", "z"].into_iter().zip(moments) {
+        for (axis, moment) in AXES.into_iter().zip(moments) {
             let name = format!("{title} moment about {axis}");
             let about = "What resists its turning about this axis of its own.";
             self.show(name, "kg·m²", about, Range::Tenfold, Place::Number(moment));
