@@ -392,6 +392,24 @@ fn a_node_that_goes_bad_is_named_and_hides_nothing() {
         search.within_by(side, margin, |_, _| false, &Alone);
         assert!(search.tests() > 0);
     }
+    // Nor does a triangle that is too large for the numbers of boxes, to both sides.
+    positions[33] = DVec3::splat(-1e300);
+    positions[34] = DVec3::splat(1e300);
+    assert!(tree.refit(&positions).is_err());
+    let side = Side {
+        tree: &tree,
+        positions: &positions,
+    };
+    let pairs = search.within_by(side, 0.0, |_, _| true, &Alone);
+    let all = triangles.len() as u32;
+    assert!(!pairs.is_empty() && pairs.iter().flatten().all(|t| *t < all));
+    let nowhere = trocar_math::Bounds {
+        low: DVec3::NAN,
+        high: DVec3::NAN,
+    };
+    let mut met = 0;
+    tree.overlapping(&nowhere, |_| met += 1);
+    assert_eq!(met, triangles.len(), "what is no box may be anywhere");
 }
 
 #[test]

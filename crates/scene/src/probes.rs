@@ -231,6 +231,16 @@ impl Probes {
         }
     }
 
+    /// Half of the least extent of a body's piece, m; none if the probe belongs to an instrument.
+    pub fn half_extent(&self, probe: usize) -> Option<f64> {
+        let piece = &self.pieces[probe.checked_sub(self.tools)?];
+        Some(match &self.list[probe].hull {
+            Hull::Capsule(capsule) => capsule.radius,
+            Hull::Convex(convex) => convex.thickness(),
+            Hull::Below(..) => piece.shape.thickness(),
+        })
+    }
+
     /// Instrument and part of a probe; none if it belongs to a body.
     pub fn tool(&self, probe: usize, parts: usize) -> Option<(usize, usize)> {
         (probe < self.tools).then(|| (probe / parts, probe % parts))
@@ -311,6 +321,18 @@ fn hull(shape: &Shape, part: u32, at: &Pose) -> Hull {
     }
 }
 
+/// Tissue that comes to a body slower than this, m/s, is pressed against it; faster, it hits it.
+const PRESSED: f64 = 0.25;
+
+/// How much of its give a surface has that comes with `speed` (m/s) and would be `deep` (m) in a body at the end of the substep, if that is `half` of the body's least
+/// extent (m) thick to its middle. What is pressed has all of it; what hits has none where it would soon come out on the other side: however thin it is, and however hard it is hit, a body is not
+/// passed through.
+fn yielding(speed: f64, deep: f64, half: f64) -> f64 {
+    let hits = (speed / PRESSED - 1.0).clamp(0.0, 1.0);
+    let left = (2.0 - 2.0 * deep / half.max(f64::MIN_POSITIVE)).clamp(0.0, 1.0);
+    1.0 - hits * (1.0 - left)
+}
+
 /// What touches where, and how fast.
 pub struct Place<'a> {
     /// Where it touches.
@@ -325,14 +347,14 @@ pub struct Place<'a> {
 
 impl Place<'_> {
     /// The contact of a body, or of an instrument that rubs. It acts on both at the touched point, so that no impulse turns
-    /// anything that it should not. `friction` is static and dynamic; `h` the substep, s.
+    /// anything that it should not. `friction` is static and dynamic; `h` the substep, s; `body` half of the body's least extent, m, if it is one.
     pub fn contact(
         &self,
         (matter, node): (MatterId, u32),
         nodes: &Nodes,
         friction: [f64; 2],
         h: f64,
-        is_body: bool,
+        body: Option<f64>,
     ) -> Contact {
         let (touch, i) = (self.touch, node as usize);
         let n = touch.normal;
@@ -350,12 +372,14 @@ impl Place<'_> {
             normal: n,
             distance: -gap,
             friction: friction[usize::from(slides)],
-            recovery: if is_body {
-                (-gap * RECOVERY / h).clamp(0.0, most)
-            } else {
-                most
+            recovery: match body {
+                Some(_) => (-gap * RECOVERY / h).clamp(0.0, most),
+                None => most,
             },
-            give: if is_body { GIVE } else { 0.0 },
+            give: body.map_or(0.0, |half| {
+                let speed = -n.dot(u);
+                GIVE * yielding(speed, speed * h - gap, half)
+            }),
             impulse: 0.0,
             rub: DVec3::ZERO,
         }

@@ -116,6 +116,9 @@ fn on_side(k: usize, s: f64x4) -> [f64x4; 3] {
     weights
 }
 
+/// The square of the sine of the angle at a triangle's first corner, below which its plane tells nothing.
+pub const LEAST_SINE_SQUARED: f64 = 1e-6;
+
 /// Nearest points of segment `a`–`b` and the triangles whose first, second and third corners are `t`, with the bits of
 /// [`segment_triangle`](super::segment_triangle); none if all lie farther than their `range` (m) from it as their planes tell already. Lanes that are
 /// degenerate (no area, no length, a side along the segment) or no numbers are done one by one.
@@ -127,10 +130,12 @@ pub fn segment_triangles(a: DVec3, b: DVec3, t: [Four; 3], range: f64x4) -> Opti
     let ends = [a, b].map(Four::splat);
     let [from, to] = ends.map(|end| dot(normal, end - t[0]));
     let beside = (from * to).simd_gt(zero);
-    // A hair more than the range, for what was rounded.
+    // A hair more than the range, for what was rounded. What is nearly a line has a normal of rounding alone, and its plane tells nothing.
     let wide = range * range * area * f64x4::splat(1.0 + 1e-9);
     let far = (from * from).fast_min(to * to).simd_gt(wide);
-    if (beside & far).all() {
+    let spanned = triangles.squares[0] * triangles.ac.length_squared();
+    let even = area.simd_gt(f64x4::splat(LEAST_SINE_SQUARED) * spanned);
+    if (beside & far & even).all() {
         return None;
     }
     let mut best = Best::NONE;

@@ -4,7 +4,7 @@ mod four;
 
 use glam::DVec3;
 
-pub use four::{FourPairs, segment_triangles};
+pub use four::{FourPairs, LEAST_SINE_SQUARED, segment_triangles};
 
 /// Closest points of a segment and something else.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -260,6 +260,19 @@ mod tests {
                 };
                 prop_assert_eq!(same, one);
             }
+        }
+
+        /// Corners on one line but for rounding: their plane tells nothing.
+        #[test]
+        fn near_lines_are_not_passed_over(
+            a in vector(), b in vector(), p in vector(), d in vector(), part in -1.0..2.0_f64, first in 0..3_usize,
+        ) {
+            let mut t = [p, p + d, p + d * part];
+            t.rotate_left(first);
+            let one = segment_triangle(a, b, t);
+            let range = one.distance_squared.sqrt() * (1.0 + 1e-12) + 1e-15;
+            let found = segment_triangles(a, b, t.map(Four::splat), f64x4::splat(range));
+            prop_assert!(found.is_some(), "at {range} m");
         }
 
         #[test]

@@ -29,9 +29,10 @@ impl Ahead<'_> {
         self.ways.get(node as usize).copied().unwrap_or_default()
     }
 
-    /// The middle of all ways, and how much any two may differ at most, m. A surface that flies as a whole comes no nearer to itself.
-    pub(super) fn spread(&self) -> (DVec3, f64) {
-        let all = Bounds::of(self.ways.iter().copied());
+    /// The middle of the ways of so many nodes, and how much any two may differ at most, m. A surface that flies as a whole comes no nearer to itself.
+    pub(super) fn spread(&self, nodes: usize) -> (DVec3, f64) {
+        let still = (self.ways.len() < nodes).then_some(DVec3::ZERO);
+        let all = Bounds::of(self.ways.iter().copied().chain(still));
         if all.low.cmpgt(all.high).any() {
             return (DVec3::ZERO, 0.0);
         }

@@ -176,7 +176,7 @@ impl Folds {
         ahead: Ahead<'_>,
         workers: &impl Workers,
     ) -> usize {
-        let (mean, spread) = ahead.spread();
+        let (mean, spread) = ahead.spread(surface.positions.len());
         let near = |pair: [u32; 2], s: &[DVec3; 3], t: &[DVec3; 3]| {
             let around = |t: u32, corners: &[DVec3; 3]| {
                 let nodes = surface.tree.triangle(t).unwrap_or([NONE; 3]);
@@ -241,7 +241,7 @@ impl Folds {
         std::mem::swap(&mut self.folds, &mut self.before);
         self.found.clear();
         self.broken = None;
-        let mean = ahead.map_or(DVec3::ZERO, |ahead| ahead.spread().0);
+        let mean = ahead.map_or(DVec3::ZERO, |ahead| ahead.spread(surface.positions.len()).0);
         for (pair, owned) in self.pairs.iter().zip(&self.owned) {
             let part = (*pair, *owned);
             let mut told = features::features_of(part, surface, thickness, &mut self.found);
@@ -487,6 +487,10 @@ fn still_pierced(old: &Fold, surface: Side<'_>) -> Option<Fold> {
     }
     let [p, q] = [0, 1].map(|side| closest::point(corners[side], spots[side].weights));
     let distance = p.distance(q);
+    // What is no number touches, but nobody can tell where.
+    if !distance.is_finite() {
+        return None;
+    }
     let normal = (p - q) / distance.max(f64::MIN_POSITIVE);
     Some(Fold {
         spots,

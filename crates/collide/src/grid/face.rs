@@ -77,7 +77,8 @@ impl Grid {
             let radius = at.map(|p| p.distance_squared(centre));
             let radius = radius[0].max(radius[1]).max(radius[2]).sqrt();
             let depth = height(&reader, centre);
-            if depth >= best.depth {
+            // A place of which nothing is known is no find, however thick the skin.
+            if depth >= best.depth && depth > -1.0 {
                 best.depth = depth;
                 best.at = Some((middle, true));
             }

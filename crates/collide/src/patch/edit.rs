@@ -12,7 +12,16 @@ impl Patch {
     pub fn edit(&mut self, changes: &[Change], positions: &[DVec3]) -> Result<(), TreeError> {
         let tree = match &mut self.tree {
             Some(tree) => tree,
-            None => self.tree.insert(grow(&self.triangles, positions)),
+            None => {
+                let nodes = self.triangles.iter().filter(|t| **t != GONE).flatten();
+                let nodes = nodes.max().map_or(0, |n| *n as usize + 1);
+                let too_few = TreeError::TooFewPositions {
+                    positions: positions.len(),
+                    nodes,
+                };
+                let tree = grow(&self.triangles, positions).ok_or(too_few)?;
+                self.tree.insert(tree)
+            }
         };
         tree.edit(changes, positions)?;
         let last = changes.iter().filter(|c| c.corners.is_some());

@@ -215,10 +215,14 @@ impl Patch {
                 }
                 self.begin(positions);
             }
-            None => {
-                self.tree = Some(grow(&self.triangles, positions));
-                self.begin(positions);
-            }
+            None => match grow(&self.triangles, positions) {
+                Some(tree) => {
+                    self.tree = Some(tree);
+                    self.begin(positions);
+                }
+                // Without places for all nodes there is no tree yet.
+                None => self.broken = Some(0),
+            },
         }
         self.look(probes, &wants, positions);
         let Self {

@@ -359,11 +359,14 @@ impl Patch {
 /// So many outer normals are looked through before one is worked out again.
 const RECENT: usize = 8;
 
-/// The tree over those triangles that are there.
-fn grow(triangles: &[[u32; 3]], positions: &[DVec3]) -> Tree {
+/// The tree over those triangles that are there; none if a corner is beyond the positions. One whose place is no number is nowhere in it.
+fn grow(triangles: &[[u32; 3]], positions: &[DVec3]) -> Option<Tree> {
     let there =
         |(t, corners): (usize, &[u32; 3])| (*corners != GONE).then_some((t as u32, *corners));
-    Tree::over(triangles.iter().enumerate().filter_map(there), positions).0
+    match Tree::over(triangles.iter().enumerate().filter_map(there), positions) {
+        (tree, Ok(()) | Err(TreeError::NoPlace { .. })) => Some(tree),
+        _ => None,
+    }
 }
 
 /// Makes room for a few times as many as there are now, if there is none: what slides on or is pressed deeper soon has more, and

@@ -1,6 +1,9 @@
 //! A capsule against one triangle, after Weber (W127–W131).
 
-use crate::{Capsule, closest};
+use crate::{
+    Capsule,
+    closest::{self, LEAST_SINE_SQUARED},
+};
 use glam::DVec3;
 use trocar_math::{Four, f64x4, four::LANES};
 
@@ -109,7 +112,11 @@ impl Reach {
         let (one, two) = (dot(normal, here), dot(normal, there));
         // Both ends on one side, and the nearer of them farther than the radius from the plane.
         let nearer = one.abs().fast_min(two.abs());
-        let beyond = nearer * nearer - self.radius * self.radius * dot(normal, normal);
+        let area = dot(normal, normal);
+        let beyond = nearer * nearer - self.radius * self.radius * area;
+        // What is nearly a line has a normal of rounding alone, and its plane tells nothing.
+        let spanned = (b - a).length_squared() * (c - a).length_squared();
+        let even = area - f64x4::splat(LEAST_SINE_SQUARED) * spanned;
         let third = f64x4::splat(1.0 / 3.0);
         let middle = (a + b + c).times(third);
         let size = (a - middle)
@@ -121,7 +128,8 @@ impl Reach {
         let apart = (self.from + self.along.times(part) - middle).length();
         let gap = (apart - self.radius - size.sqrt()).to_array();
         let (side, beyond) = ((one * two).to_array(), beyond.to_array());
-        let clear = |k: usize| gap[k] > 0.0 || (side[k] > 0.0 && beyond[k] > 0.0);
+        let even = even.to_array();
+        let clear = |k: usize| gap[k] > 0.0 || (side[k] > 0.0 && beyond[k] > 0.0 && even[k] > 0.0);
         (0..LANES).fold(0, |bits, k| bits | (u32::from(!clear(k)) << k))
     }
 }
@@ -217,6 +225,23 @@ mod tests {
             }
         }
         assert!(passed > 2000 && touching > 500, "{passed} {touching}");
+        // Corners on one line but for rounding: their plane tells nothing.
+        let mut touching = 0;
+        for case in 2000..6000 {
+            let at = |k: u32| point(16 * case + k);
+            let needle = Capsule {
+                a: at(0),
+                b: at(0) + at(1) * 0.3,
+                radius: 0.3,
+            };
+            let mut line = [at(2), at(2) + at(3), at(2) + at(3) * at(4).x];
+            line.rotate_left(case as usize % 3);
+            let touches = sunk(&needle, line).is_some();
+            let bits = Reach::new(&needle).may_touch(line.map(Four::splat));
+            assert!(!touches || bits == 15, "{case}");
+            touching += usize::from(touches);
+        }
+        assert!(touching > 500, "{touching}");
         let nowhere = Four::splat(DVec3::NAN);
         let bits = Reach::new(&needle(0.0)).may_touch([nowhere; 3]);
         assert_eq!(bits, 15);

@@ -4,6 +4,7 @@
 //! after. So boxes that overlap do so after rounding, too, and nothing has to be rounded outwards as long as rounded boxes are only
 //! compared, and joined, with rounded ones.
 
+use super::MAX_COORDINATE;
 use glam::DVec3;
 use trocar_math::{Bounds, fetch};
 use wide::{f32x4, f32x8};
@@ -42,15 +43,12 @@ impl Box32 {
     #[inline(always)]
     pub fn of(corners: &[DVec3; 3]) -> Self {
         let [a, b, c] = *corners;
-        if (a + b + c).is_nan() {
-            // Least and greatest would pass over a corner that is nowhere.
+        let far = (a.abs() + b.abs() + c.abs()).max_element();
+        if !(far <= MAX_COORDINATE && !(a + b + c).is_nan()) {
+            // Least and greatest would pass over a corner that is nowhere, and what is too far away would be infinite.
             return Self::within_all(&Bounds::of(*corners));
         }
         Self::new(a.min(b).min(c), a.max(b).max(c))
-    }
-
-    pub fn from_bounds(bounds: &Bounds) -> Self {
-        Self::new(bounds.low, bounds.high)
     }
 
     /// Without limits where those of `bounds` are no numbers, and nowhere infinite.

@@ -260,7 +260,7 @@ impl Tree {
             }
         }
         if self.root != NONE {
-            visit(self, self.root, &Box32::from_bounds(bounds), &mut found);
+            visit(self, self.root, &Box32::within_all(bounds), &mut found);
         }
     }
 

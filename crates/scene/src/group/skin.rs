@@ -14,6 +14,9 @@ use trocar_tools::grasper::PARTS;
 /// No hand leads an instrument faster than this, m/s; what is flung by one that is led slower needs no closer look.
 const HAND: f64 = 2.0;
 
+/// Tissue that flies faster than this by itself, m/s, is not looked at more often for it; whatever is in its way is still found.
+const FLUNG: f64 = 30.0;
+
 /// Friction of a tissue with bodies if it does not say: wet, but held by an instrument's teeth.
 const TISSUE_FRICTION: [f64; 2] = [0.4, 0.3];
 
@@ -36,6 +39,21 @@ pub struct Skin {
 }
 
 impl Group {
+    /// How far tissue that can be touched flies in this step by itself, beyond what is watched around everything anyway, m.
+    fn flung(&self, stage: &Stage<'_>) -> f64 {
+        if self.probes.len() == 0 {
+            return 0.0;
+        }
+        let skins = self.skins.iter().filter(|s| s.touchable);
+        let speeds = skins.map(|skin| {
+            let nodes = &self.nodes[stage.slot[skin.matter.index()] as usize];
+            let squares = nodes.velocity.iter().map(|v| v.length_squared());
+            squares.fold(0.0, f64::max).sqrt()
+        });
+        let speed = speeds.fold(0.0, f64::max) + stage.model.gravity.length() * stage.dt;
+        (speed * stage.dt - WATCH).max(0.0)
+    }
+
     /// Which triangles instruments and bodies may touch in this step.
     pub fn gather(&mut self, stage: &Stage<'_>) {
         self.reactions.fill(DVec3::ZERO);
@@ -57,10 +75,11 @@ impl Group {
         }
         // Tissue that is pushed goes as far as what pushes it, and as far as it goes by itself.
         let motion = self.place_tools(stage, 0.0, 1.0);
+        let flung = self.flung(stage);
         let reach = match self.only_films {
             true => 2.0 * motion,
             false => 2.0 * motion + 2.0 * WATCH,
-        };
+        } + flung;
         self.lead_fixtures(stage, 0.0, 1.0, stage.dt);
         let nodes = &self.nodes;
         let share = |m: MatterId| &nodes[stage.slot[m.index()] as usize];
@@ -100,8 +119,9 @@ impl Group {
                     let speed = |n: u32| masses.node_velocity(nodes, n as usize).length();
                     tissue = skin.patch.near_nodes().map(speed).fold(0.0, f64::max);
                 }
-                let flung = tissue.min(fastest) * stage.dt;
-                self.approach = self.approach.max(motion + flung);
+                let carried = tissue.min(fastest) * stage.dt;
+                let beyond = flung.min(FLUNG * stage.dt);
+                self.approach = self.approach.max(motion + carried.max(beyond));
             }
         }
         self.mend_skins(stage);
@@ -238,7 +258,8 @@ impl Group {
                             point: sum(&|i| nodes.position[i]),
                             velocity: sum(&|i| masses.node_velocity(nodes, i)),
                         };
-                        place.contact(owner, share(owner.0), friction, sub.h, tool.is_none())
+                        let half = self.probes.half_extent(touch.probe);
+                        place.contact(owner, share(owner.0), friction, sub.h, half)
                     }
                 };
                 let key = (skin.matter, touch.probe as u32, touch.key.0, touch.key.1);

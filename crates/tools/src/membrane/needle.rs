@@ -369,8 +369,21 @@ impl Needle {
                 sweep::Moving::new(now - nodes.velocity[n as usize] * self.last, now)
             });
             let impact = sweep::capsule_triangle(axis, triangle, end.radius, sweep::TOLERANCE);
-            if let Some(impact) = impact.filter(|i| i.certain && i.normal != DVec3::ZERO) {
-                let out = self.pose.rotation.conjugate() * impact.normal;
+            if let Some(impact) = impact {
+                // Where nobody can tell how they meet, the side is the one on which the triangle was at the start.
+                let normal = match impact.certain && impact.normal != DVec3::ZERO {
+                    true => impact.normal,
+                    false => {
+                        let from = triangle.map(|corner| corner.from);
+                        let then = segment_triangle(start.a, start.b, from);
+                        let apart = closest::point(from, then.weights) - start.axis(then.along);
+                        let Some(normal) = apart.try_normalize() else {
+                            continue;
+                        };
+                        normal
+                    }
+                };
+                let out = self.pose.rotation.conjugate() * normal;
                 candidate.held.side = Some(Side {
                     out,
                     along: impact.along,
