@@ -1,6 +1,6 @@
 //! Makes a grid from the surface of a body.
 
-use super::{Block, CORNERS, FULL, Grid, POINTS, SIDE, Tree};
+use super::{Block, CORNERS, FULL, Grid, POINTS, SIDE, Tree, face::OUT_WITHIN};
 use glam::{DVec3, Vec4};
 use std::collections::BTreeMap;
 use trocar_math::Bounds;
@@ -152,12 +152,15 @@ impl Grid {
         if volume < 0.0 {
             return Err(GridError::Inverted { volume });
         }
-        let samples = corners.iter().flat_map(|[a, b, c]| {
-            let sides = [(a, b), (b, c), (c, a)].map(|(p, q)| 0.5 * (*p + *q));
-            [*a, *b, *c, (*a + *b + *c) / 3.0].into_iter().chain(sides)
-        });
-        let outside = samples.map(|p| grid.at(p).map_or(grid.cell, |at| -at.depth));
-        grid.error = outside.fold(0.0, f64::max);
+        let out = corners
+            .iter()
+            .fold(0.0, |most, t| grid.farthest_out(t, most));
+        grid.error = cell
+            * match out + OUT_WITHIN {
+                // Thinner than a cell, what is inside may seem as far out as anything can that is not: the mean way to the corners of its cell.
+                out if out > THIN => 0.75_f64.sqrt(),
+                out => out,
+            };
         Ok(grid)
     }
 }
@@ -182,6 +185,9 @@ fn check(positions: &[DVec3], triangles: &[[u32; 3]]) -> Result<(), GridError> {
     }
     Ok(())
 }
+
+/// Where some of the surface seems farther outside than this, in cells, there are parts thinner than a cell.
+const THIN: f64 = 0.25;
 
 struct Maker {
     tree: Tree,

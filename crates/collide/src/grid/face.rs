@@ -121,6 +121,29 @@ impl Grid {
     }
 }
 
+/// How exactly it is found how far surfaces seem to lie outside, in cells.
+pub(super) const OUT_WITHIN: f64 = 1.0 / 32.0;
+
+impl Grid {
+    /// How far outside a triangle of the surface itself (m, in the grid's frame) seems to lie where that is most, in cells, to within [`OUT_WITHIN`]; `most` if that is more.
+    pub(super) fn farthest_out(&self, triangle: &[DVec3; 3], mut most: f64) -> f64 {
+        let reader = self.reader();
+        let mut open = vec![triangle.map(|p| (p - self.low) / self.cell)];
+        while let Some(at) = open.pop() {
+            let centre = (at[0] + at[1] + at[2]) / 3.0;
+            let radius = at.map(|p| p.distance_squared(centre));
+            let radius = radius[0].max(radius[1]).max(radius[2]).sqrt();
+            let out = -height(&reader, centre);
+            most = most.max(out);
+            if out + STEEPEST * radius > most + OUT_WITHIN {
+                let [a, b] = halves(&at, &at);
+                open.extend([a, b]);
+            }
+        }
+        most
+    }
+}
+
 /// What was found so far.
 struct Deepest {
     /// In cells.

@@ -188,16 +188,35 @@ fn what_is_inside_is_what_the_surface_winds_about() {
 #[test]
 fn thinner_than_a_cell_nothing_is_overlooked_within_the_error() {
     let v = DVec3::new;
-    let plate = boxes(&[(v(-1.0, -0.004, -1.0), v(1.0, 0.004, 1.0))]);
-    let grid = grid_of(&plate, 0.1);
-    assert!(grid.error() < 0.11, "{}", grid.error());
-    let points: Vec<DVec3> = scatter(500)
-        .map(|p| v(p.x * 0.8, 0.003 * p.y, p.z * 0.8))
-        .collect();
-    let mut out = Vec::new();
-    grid.detect(&Pose::IDENTITY, &points, grid.error(), &mut out)
-        .unwrap();
-    assert_eq!(out.len(), points.len());
+    let forms = [
+        v(1.0, 0.004, 1.0),
+        v(0.5, 0.02, 0.7),
+        v(0.9, 0.005, 0.005),
+        v(0.6, 0.03, 0.01),
+    ];
+    for (k, half) in forms.into_iter().cycle().take(24).enumerate() {
+        let turn = match k {
+            0..4 => glam::DQuat::IDENTITY,
+            _ => rotation::from_scaled_axis(v(0.7, 0.3 * k as f64, 1.1 - 0.2 * k as f64)),
+        };
+        let (mut points, triangles) = boxes(&[(-half, half)]);
+        points.iter_mut().for_each(|p| *p = turn * *p);
+        let grid = grid_of(&(points.clone(), triangles.clone()), 0.1);
+        assert!(grid.error() < 0.09, "{}", grid.error());
+        // Inside, and on the surface.
+        let inside = scatter(500).map(|p| turn * (p / 1.2 * half));
+        let weights = |p: DVec3| [p.x.abs(), p.y.abs(), p.z.abs() + 0.01];
+        let on = scatter(600).enumerate().map(|(i, p)| {
+            let corners = triangles[i % triangles.len()].map(|n| points[n as usize]);
+            let [a, b, c] = weights(p);
+            (corners[0] * a + corners[1] * b + corners[2] * c) / (a + b + c)
+        });
+        let all: Vec<DVec3> = inside.chain(on).collect();
+        let mut out = Vec::new();
+        grid.detect(&Pose::IDENTITY, &all, grid.error() * (1.0 + 1e-6), &mut out)
+            .unwrap();
+        assert_eq!(out.len(), all.len(), "form {k}");
+    }
 }
 
 /// At the points that the grid keeps nothing is interpolated: depth, sign and way are those of comparing with all triangles, and of the whole sum of angles.

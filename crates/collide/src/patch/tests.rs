@@ -450,7 +450,7 @@ fn what_is_near_does_not_depend_on_when_the_tree_was_asked() {
 fn a_patch_asked_too_early_is_whole_later() {
     let triangles = vec![[0, 1, 2], [1, 3, 2]];
     let positions = [DVec3::ZERO, DVec3::X, DVec3::Z, DVec3::new(1.0, 0.0, 1.0)];
-    let probe = Probe {
+    let probes = [Probe {
         hull: Hull::Capsule(Capsule {
             a: DVec3::new(0.7, 0.1, 0.7),
             b: DVec3::new(0.7, 0.5, 0.7),
@@ -458,12 +458,12 @@ fn a_patch_asked_too_early_is_whole_later() {
         }),
         margin: 0.0,
         ahead: None,
-    };
+    }];
     let mut patch = Patch::new(triangles, 4).unwrap();
-    assert_eq!(patch.gather(&[probe], &positions[..3], f64::INFINITY), 0);
+    assert_eq!(patch.gather(&probes, &positions[..3], f64::INFINITY), 0);
     assert!(patch.broken().is_some());
     let mut edited = patch.clone();
     assert!(edited.edit(&[], &positions[..3]).is_err());
-    assert!(patch.gather(&[probe], &positions, f64::INFINITY) > 0);
+    assert!(patch.gather(&probes, &positions, f64::INFINITY) > 0);
     assert!(patch.broken().is_none());
 }
