@@ -3,9 +3,13 @@
 #![allow(clippy::unwrap_used)]
 
 use glam::DVec3;
+use trocar_dynamics::Nodes;
 use trocar_mesh::primitive::HexagonalShape;
 use trocar_mesh::sheet::{Event, Kind, NodeId, Sheet, SheetAnchor};
-use trocar_soft::membrane::tear::{Aim, Algorithm, Growth, Lengths, Tear};
+use trocar_soft::membrane::tear::{
+    Aim, Algorithm, Growth, Lengths, Tear, TearSettings, Thresholds,
+};
+use trocar_soft::membrane::{Material, Membrane, MembraneParts};
 
 /// A sheet, and where its nodes are: at rest, as the way is given.
 struct Bench {
@@ -396,5 +400,82 @@ fn the_last_triangle_can_be_torn_and_what_is_gone_is_refused() {
             }
             _ => assert!(done > 5 && sheet.pieces() > 2, "{algorithm:?}: {done}"),
         }
+    }
+}
+
+#[test]
+fn a_tear_goes_on_beyond_a_node_that_is_held() {
+    for algorithm in [
+        Algorithm::Continuous,
+        Algorithm::PseudoContinuous,
+        Algorithm::EdgeBased,
+    ] {
+        let sheet = Sheet::new(&HexagonalShape::STANDARD.surface().unwrap()).unwrap();
+        let near = |sheet: &Sheet, x: f64, y: f64| {
+            let far = |n: &NodeId| sheet.rest(*n).distance(DVec3::new(x, y, 0.0));
+            let nodes = sheet.nodes();
+            nodes.min_by(|a, b| far(a).total_cmp(&far(b))).unwrap()
+        };
+        let row = 10.0 * 0.75_f64.sqrt() * 0.5e-3;
+        let start = near(&sheet, 0.0, row);
+        let there = sheet.rest(start) + DVec3::X * 2e-3;
+        let held = near(&sheet, there.x, row);
+        let material = Material::Springs {
+            stiffness: 6500.0,
+            mass: 0.01,
+        };
+        let mut parts = MembraneParts::new(sheet, material);
+        parts.fixed = vec![held.slot()];
+        parts.tearing = Some(TearSettings {
+            algorithm: Algorithm::EdgeBased,
+            thresholds: Thresholds {
+                tip: 0.1,
+                edge: 1e3,
+                inner: 1e4,
+                fastest: 0.2,
+            },
+            lengths: Lengths::of_edge(0.5e-3),
+        });
+        let mut membrane = Membrane::new(parts).unwrap();
+        let mut nodes = membrane.rest();
+        // Drawn out across the row; whole edges are opened along it as far as the node that is held.
+        let draw = |membrane: &Membrane, nodes: &mut Nodes| {
+            for n in membrane.sheet().nodes() {
+                let rest = membrane.sheet().rest(n);
+                nodes.position[n.slot()] = rest + DVec3::Y * (0.1 * (rest.y - row));
+            }
+        };
+        draw(&membrane, &mut nodes);
+        let tip = |membrane: &Membrane| {
+            let sheet = membrane.sheet();
+            sheet.nodes().find(|n| sheet.kind(*n) == Some(Kind::Tip))
+        };
+        let mut node = start;
+        for _ in 0..4 {
+            membrane
+                .tear_at(&mut nodes, node, 0.5e-3, Aim::Strain)
+                .unwrap();
+            node = tip(&membrane).unwrap();
+        }
+        assert_eq!(node, held);
+        let mut settings = *membrane.tearing().unwrap();
+        settings.algorithm = algorithm;
+        membrane.set_tearing(Some(settings)).unwrap();
+        for _ in 0..200 {
+            draw(&membrane, &mut nodes);
+            let done = membrane.tear(&mut nodes);
+            if membrane.sheet().pieces() == 2 || done == Ok(None) {
+                break;
+            }
+        }
+        let sheet = membrane.sheet();
+        assert_eq!(sheet.check(), Ok(()));
+        assert_eq!(sheet.pieces(), 2, "{algorithm:?}");
+        // It stays where it is, on both sides of the tear.
+        let apart = sheet
+            .nodes()
+            .filter(|n| sheet.rest(*n).distance(there) < 1e-9);
+        assert_eq!(apart.count(), 2, "{algorithm:?}");
+        assert!(sheet.has_node(held), "{algorithm:?}");
     }
 }

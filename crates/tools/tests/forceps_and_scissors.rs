@@ -304,6 +304,37 @@ fn a_cut_may_begin_and_end_inside_cross_another_and_follow_a_rim() {
 }
 
 #[test]
+fn a_cut_goes_on_across_an_older_one_that_stands_open() {
+    // A slit along a row of nodes, open by up to 0.3 edges, met obliquely: the blade goes through its two rims at different parts of them, and often through
+    // sides that face others than each other.
+    let row = 8.0 * 0.75_f64.sqrt() * 0.5;
+    for case in 0..24 {
+        let (mut membrane, mut nodes) = fresh();
+        assert!(snip(&mut membrane, &mut nodes, [1.5, row], [7.0, row]) > 5);
+        let sheet = membrane.sheet();
+        for node in sheet.nodes() {
+            // Above the slit, or on its upper rim.
+            let is_above = sheet.triangles_around(node).all(|t| {
+                let [a, b, c] = sheet.rest_corners(t);
+                1e3 * (a + b + c).y > 3.0 * row
+            });
+            if is_above {
+                let rest = sheet.rest(node) * 1e3;
+                let open = (0.15 * (1.0 - ((rest.x - 4.25) / 2.75).powi(2))).max(0.0);
+                let part = 1.0 - (rest.y - row) / (8.7 - row);
+                nodes.position[node.slot()].y += 1e-3 * open * part;
+            }
+        }
+        let x = 2.3 + 0.087 * f64::from(case);
+        let lean = 1.1 + 0.05 * f64::from(case % 5);
+        let slope = |y: f64| [x + lean * (y - row), y];
+        snip(&mut membrane, &mut nodes, slope(-0.5), slope(9.5));
+        let pieces = membrane.sheet().pieces();
+        assert_eq!(pieces, 2, "case {case}");
+    }
+}
+
+#[test]
 fn closing_blades_cut_by_turning() {
     let (mut membrane, mut nodes) = fresh();
     // The pivot above the sheet; the blade comes down by a quarter turn through it.

@@ -80,8 +80,10 @@ impl Blade<'_> {
     /// Nodes where the border of the surface goes through a triangle: there the cut begins or ends.
     fn mark_ends(&mut self, edit: &mut Edit<'_>, on_way: &mut Way) {
         let borders = borders(self.surface);
-        let triangles: Vec<TriangleId> = edit.sheet().triangles().collect();
-        for triangle in triangles {
+        let mut triangles: Vec<TriangleId> = edit.sheet().triangles().collect();
+        let mut next = 0;
+        while let Some(triangle) = triangles.get(next).copied() {
+            next += 1;
             if !edit.sheet().has_triangle(triangle) {
                 continue;
             }
@@ -97,8 +99,14 @@ impl Blade<'_> {
             let Some(end) = end else {
                 continue;
             };
+            let before = edit.sheet().triangle_count();
             if let Some(node) = self.mark_end(edit, triangle, end) {
                 on_way.insert(node, self.at(node).distance(end));
+                // What lies across an older cut was split, too, and this border may go through either half.
+                if edit.sheet().triangle_count() > before {
+                    let twins = edit.sheet().siblings(node);
+                    triangles.extend(twins.flat_map(|n| edit.sheet().triangles_around(n)));
+                }
             }
         }
     }
@@ -145,8 +153,10 @@ impl Blade<'_> {
 
     /// Nodes where edges cross the surface.
     fn mark_crossings(&mut self, edit: &mut Edit<'_>, on_way: &mut Way) {
-        let edges: Vec<EdgeId> = edit.sheet().edges().collect();
-        for edge in edges {
+        let mut edges: Vec<EdgeId> = edit.sheet().edges().collect();
+        let mut next = 0;
+        while let Some(edge) = edges.get(next).copied() {
+            next += 1;
             // A rim that faces another is split along with it.
             if !edit.sheet().has_edge(edge) {
                 continue;
@@ -171,6 +181,10 @@ impl Blade<'_> {
                 self.put(node, place);
                 on_way.insert(node, 0.0);
                 self.put_twins(edit, node);
+                // Where an older cut stands open, the blade meets its two rims at different parts: it may go through the other half of the one
+                // across, which has come only now, and through the edge that divides the triangle there.
+                let twins = edit.sheet().siblings(node);
+                edges.extend(twins.flat_map(|n| edit.sheet().edges_around(n).map(|(e, _)| e)));
                 continue;
             }
             let nearer = if part < 0.5 { ends[0] } else { ends[1] };

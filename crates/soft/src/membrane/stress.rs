@@ -385,10 +385,11 @@ impl Membrane {
     /// Rank of the kind of a node by place, the first to fail at 0, and by how much it is above its threshold; none if it is not, or may not tear. Rim nodes
     /// with one triangle have nothing to tear (W107).
     fn fails(&self, slot: usize, thresholds: &Thresholds) -> Option<(u8, f64)> {
-        if self.fixed[slot] || !self.live[slot] {
+        let kind = self.kinds[slot];
+        // What is held does not begin to tear; but a tear that has come to something that is held goes on beyond it.
+        if (self.fixed[slot] && kind != Kind::Tip) || !self.live[slot] {
             return None;
         }
-        let kind = self.kinds[slot];
         let excess = self.stress[slot] - thresholds.of(kind);
         let rank = match kind {
             Kind::Tip => 0,

@@ -65,16 +65,23 @@ impl Tear<'_> {
     ) -> Result<Growth, Refusal> {
         let found = ray(self.sheet, self.positions, node, aim).ok_or(Refusal::OutOfRange)?;
         let (spared, least) = (self.spared, self.lengths.near.min(0.5 * self.lengths.most));
-        self.sheet.edit(event, |edit| {
+        let was_tip = self.sheet.kind(node) == Some(Kind::Tip);
+        let (far, reaches_rim) = self.sheet.edit(event, |edit| {
             let far = snap_onto(edit, &found, spared)?;
             let sheet = edit.sheet();
             if sheet.rest(node).distance(sheet.rest(far)) < least {
                 return Err(Refusal::OutOfRange);
             }
             let edge = edit.sheet().edge_between(node, far)?;
-            edit.open(edge)
+            let reaches_rim = edit.sheet().kind(far) != Some(Kind::Inner);
+            edit.open(edge)?;
+            Ok((far, reaches_rim))
         })?;
-        Ok(Growth::Started)
+        Ok(match was_tip {
+            true if reaches_rim => Growth::Ended,
+            true => Growth::Grew(far),
+            false => Growth::Started,
+        })
     }
 }
 

@@ -67,6 +67,8 @@ impl Tear<'_> {
             (Algorithm::Deletion, _) => self.delete(event, node),
             (Algorithm::Subdivision, _) => self.subdivide(event, node, aim),
             (_, Kind::Edge | Kind::Inner) => self.start(event, node, aim),
+            // A tip that is held stays where it is: the tear goes on as it would start there.
+            (_, Kind::Tip) if is_spared(self.spared, node) => self.start(event, node, aim),
             (Algorithm::Continuous, Kind::Tip) => self.continuous(event, node, length, aim),
             (Algorithm::PseudoContinuous, Kind::Tip) => self.pseudo(event, node, length, aim),
         }
