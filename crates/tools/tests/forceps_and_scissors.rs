@@ -320,7 +320,8 @@ fn a_cut_goes_on_across_an_older_one_that_stands_open() {
             });
             if is_above {
                 let rest = sheet.rest(node) * 1e3;
-                let open = (0.15 * (1.0 - ((rest.x - 4.25) / 2.75).powi(2))).max(0.0);
+                let off = (rest.x - 4.25) / 2.75;
+                let open = (0.15 * (1.0 - off * off)).max(0.0);
                 let part = 1.0 - (rest.y - row) / (8.7 - row);
                 nodes.position[node.slot()].y += 1e-3 * open * part;
             }

@@ -44,7 +44,7 @@ impl Box32 {
     pub fn of(corners: &[DVec3; 3]) -> Self {
         let [a, b, c] = *corners;
         let far = (a.abs() + b.abs() + c.abs()).max_element();
-        if !(far <= MAX_COORDINATE && !(a + b + c).is_nan()) {
+        if far > MAX_COORDINATE || (a + b + c).is_nan() {
             // Least and greatest would pass over a corner that is nowhere, and what is too far away would be infinite.
             return Self::within_all(&Bounds::of(*corners));
         }

@@ -47,12 +47,15 @@ impl Wish {
 /// New nets, and whose they are.
 type Nets = Vec<(usize, Box<dyn Matter>)>;
 
+/// Matter made anew, and which it is.
+type Made = (MatterId, Box<dyn Matter>);
+
 /// What is put in place of what there was; done twice, nothing has changed.
 struct Renewed {
     nets: Nets,
     hypers: Option<Vec<Hyper>>,
     globals: Option<Vec<Global>>,
-    bodies: Option<(MatterId, Box<dyn Matter>)>,
+    bodies: Option<Made>,
 }
 
 impl Renewed {
@@ -242,7 +245,7 @@ impl Model {
     }
 
     /// The bodies as the scene says, but for what is wished of them; none if they do not change.
-    fn bodies_again(&self, wish: &Wish) -> Result<Option<(MatterId, Box<dyn Matter>)>, String> {
+    fn bodies_again(&self, wish: &Wish) -> Result<Option<Made>, String> {
         let (Some(matter), Some(numbers)) = (self.bodies, &wish.bodies) else {
             return Ok(None);
         };
