@@ -361,6 +361,7 @@ impl Masses {
     pub fn set_turn_damping(&mut self, node: usize, damping: f64) {
         if let Some(rigid) = self.rigid.get_mut(node) {
             rigid.damping = damping;
+            self.turn_damping[node] = damping;
         }
     }
 

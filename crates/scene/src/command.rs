@@ -123,6 +123,14 @@ pub(crate) fn commands(
                 });
             }
             let mut flags = Vec::new();
+            // As it will be by then, as far as the command itself says it.
+            let mut wished = parameters.to_vec();
+            let note = |wished: &mut [Parameter], changes: &[Change]| {
+                for change in changes {
+                    wished[change.parameter as usize].value = change.value;
+                }
+            };
+            note(&mut wished, &set);
             for f in &spec.flags {
                 let flag = match (f.word, &f.token, f.on) {
                     (Some(word), None, None) => Flags::Word(word),
@@ -133,8 +141,9 @@ pub(crate) fn commands(
                     }
                 };
                 // What can't be said now can't be said then.
-                attributes::changes(model, parameters, &f.of, &flag)
+                let changes = attributes::changes(model, &wished, &f.of, &flag)
                     .map_err(|problem| wrong("flags", problem, "Correct the bits."))?;
+                note(&mut wished, &changes);
                 flags.push((f.of.clone(), flag));
             }
             let mut unyield = Vec::new();

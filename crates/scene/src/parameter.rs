@@ -17,7 +17,7 @@ use joint::Listed;
 pub(crate) use material::CHOICES;
 use material::{NUMBERS, OLD_CHOICES, Tissues, choice, of_law, write};
 use serde::{Deserialize, Serialize};
-use single::Touches;
+use single::{Rank, Touches};
 use trocar_dynamics::{Matter, MatterId};
 use trocar_soft::net::Yielding;
 
@@ -292,7 +292,7 @@ pub(crate) fn list(model: &Model) -> (Vec<Parameter>, Vec<Subject>) {
         f64::from(u8::from(model.adaptive)),
         Subject::Adaptive,
     );
-    let (mut newer, mut k) = (Vec::new(), 0);
+    let (mut newer, mut newest, mut k) = (Vec::new(), Vec::new(), 0);
     single::visit(&mut model.plan().clone(), &mut |single| {
         let start = single.place.read();
         let [least, greatest] = single.range.bounds(start);
@@ -309,12 +309,15 @@ pub(crate) fn list(model: &Model) -> (Vec<Parameter>, Vec<Subject>) {
         };
         let subject = Subject::Single(k, single.touches);
         k += 1;
-        if single.newer {
-            newer.push((parameter, subject));
-            return;
+        match single.rank {
+            _ if single.hidden => {}
+            Rank::First => {
+                parameters.push(parameter);
+                subjects.push(subject);
+            }
+            Rank::Second => newer.push((parameter, subject)),
+            Rank::Third => newest.push((parameter, subject)),
         }
-        parameters.push(parameter);
-        subjects.push(subject);
     });
     // Last: snapshots name parameters by their numbers, and those of older ones stay what they were.
     let joints = joint::joints(model).into_iter().chain(body::bodies(model));
@@ -326,6 +329,7 @@ pub(crate) fn list(model: &Model) -> (Vec<Parameter>, Vec<Subject>) {
     newer.extend(thicknesses(model));
     newer.extend(newer_choices(model));
     newer.extend(body::own(model).into_iter().map(Listed::parameter));
+    newer.extend(newest);
     for (parameter, subject) in newer {
         parameters.push(parameter);
         subjects.push(subject);

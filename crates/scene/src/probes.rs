@@ -19,7 +19,7 @@ pub const WATCH: f64 = 1e-3;
 const WATCHED_RADII: f64 = 4.0;
 
 /// Nothing is looked for farther than this, m, however fast it moves.
-const FARTHEST: f64 = 0.2;
+pub const FARTHEST: f64 = 0.2;
 
 /// Share of an overlap with a body that is undone in one substep. The rest follows: undone at once, it would be a blow.
 const RECOVERY: f64 = 0.05;
@@ -115,22 +115,22 @@ impl Probes {
         }
     }
 
-    /// Finds which of them may touch which surface in this step: matter, box around its nodes (m), and how far they moved in the last step (m). The pairs of an
+    /// Finds which of them may touch which surface in this step: matter, box around its nodes (m), how far they moved in the last step, and how far beyond what is watched anyway they fly in this one (m). The pairs of an
     /// earlier step are right until something leaves the room it was given then.
     pub fn look(
         &mut self,
         model: &Model,
-        surfaces: impl Iterator<Item = (MatterId, Bounds, f64)>,
+        surfaces: impl Iterator<Item = (MatterId, Bounds, (f64, f64))>,
         dt: f64,
     ) {
         self.things.clear();
         self.matters.clear();
-        for (matter, bounds, moved) in surfaces {
+        for (matter, bounds, (moved, margin)) in surfaces {
             self.matters.push(matter);
             self.things.push(Thing {
                 bounds,
                 speed: if moved.is_finite() { moved / dt } else { 0.0 },
-                margin: 0.0,
+                margin,
             });
         }
         self.surfaces = self.things.len();
@@ -164,6 +164,13 @@ impl Probes {
         let found = self.near.update(things, LASTING * dt, may);
         self.pairs.clear();
         self.pairs.extend_from_slice(found);
+    }
+
+    /// Has all of them reach farther, or again less far, m.
+    pub fn widen(&mut self, by: f64) {
+        if by != 0.0 {
+            self.list.iter_mut().for_each(|probe| probe.margin += by);
+        }
     }
 
     /// Whether a probe may touch a surface in this step.

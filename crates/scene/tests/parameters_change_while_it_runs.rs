@@ -636,6 +636,21 @@ fn bodies_are_made_heavier_and_held_otherwise_while_they_move() {
         "{before}, {}",
         speed(&falling)
     );
+    // Turned by a slider it is as damped as if the file said so.
+    let spun = HELD.replace(
+        "turn_damping = 0.001",
+        "turn_damping = DAMPED\nspin = [0, 3, 0]",
+    );
+    let (mut said, mut set) = (
+        built(&spun.replace("DAMPED", "0.002")),
+        built(&spun.replace("DAMPED", "0.001")),
+    );
+    let damp = change(&set, "body held", "turn damping", 0.002);
+    step(&mut set, &[damp]);
+    run(&mut said, 1);
+    run(&mut said, 100);
+    run(&mut set, 100);
+    assert_eq!(state_of(&said, "held"), state_of(&set, "held"));
     // What was changed and changed back is as if nothing had been: a restored snapshot knows only what is.
     let slack = change(&simulation, "body held", "damping", 0.0);
     let damped = change(&simulation, "body held", "damping", 2.0);
@@ -662,4 +677,36 @@ fn bodies_are_made_heavier_and_held_otherwise_while_they_move() {
     assert_eq!(other.hash(), hash);
     run(&mut other, 1);
     assert_eq!(other.hash(), stiff.hash());
+}
+
+/// What holds nodes along some axes is locked and freed again; that moves no other number to another place.
+#[test]
+fn axes_are_locked_and_freed_and_nothing_else_is_touched() {
+    let text = SCENE.replacen(
+        "fixed = [{ ring = 0 }]",
+        "fixed = [{ ring = 0 }, { nodes = [35], axes = [0, 0, 1] }]",
+        1,
+    );
+    let mut simulation = built(&text);
+    let free = |s: &Simulation, value: f64| change(s, "sheet", "fixed 1 free along z", value);
+    let lock = free(&simulation, 0.0);
+    step(&mut simulation, &[lock]);
+    run(&mut simulation, 20);
+    let before: Vec<f64> = simulation.parameters().iter().map(|p| p.value).collect();
+    let softer = change(&simulation, "organ", "law", 1.0);
+    let told = step(&mut simulation, &[softer]);
+    assert!(
+        matches!(&told[..], [Happening::Changed { parameter, .. }] if parameter == "organ: law"),
+        "{told:?}"
+    );
+    let after = simulation.parameters().iter().map(|p| p.value);
+    let differ = after.zip(&before).filter(|(a, b)| a != *b).count();
+    assert_eq!(differ, 1);
+    let loose = free(&simulation, 1.0);
+    step(&mut simulation, &[loose]);
+    let mut again = built(&text);
+    again.restore(&simulation.snapshot()).unwrap();
+    run(&mut simulation, 30);
+    run(&mut again, 30);
+    assert_eq!(simulation.hash(), again.hash());
 }

@@ -154,10 +154,13 @@ impl Grid {
         }
         let out = corners
             .iter()
-            .fold(0.0, |most, t| grid.farthest_out(t, most));
+            .fold(0.0, |most, t| match most + OUT_WITHIN > THIN {
+                true => most,
+                false => grid.farthest_out(t, most),
+            });
         grid.error = cell
             * match out + OUT_WITHIN {
-                // Thinner than a cell, what is inside may seem as far out as anything can that is not: the mean way to the corners of its cell.
+                // Where it is sharp, or thinner than a cell, what is inside may seem as far out as anything can that is not: the mean way to the corners of its cell.
                 out if out > THIN => 0.75_f64.sqrt(),
                 out => out,
             };
@@ -186,7 +189,7 @@ fn check(positions: &[DVec3], triangles: &[[u32; 3]]) -> Result<(), GridError> {
     Ok(())
 }
 
-/// Where some of the surface seems farther outside than this, in cells, there are parts thinner than a cell.
+/// Where some of the surface seems farther outside than this, in cells, there are sharp edges, or parts thinner than a cell.
 const THIN: f64 = 0.25;
 
 struct Maker {

@@ -79,7 +79,7 @@ impl Grid {
         self.cell
     }
 
-    /// The farthest that any of the body may seem to lie outside, m: small where its surface is smooth, 0.87 cells where something is thinner than a cell. As the skin of
+    /// The farthest that any of the body may seem to lie outside, m: small where its surface is smooth, 0.87 cells where something is sharp or thinner than a cell. As the skin of
     /// [`detect`](Self::detect) it makes sure that nothing is overlooked.
     pub fn error(&self) -> f64 {
         self.error

@@ -146,7 +146,9 @@ impl Model {
             .map(|m| self.names[m.index()].as_str())
             .collect();
         let names = names.join(", ");
-        let stiffest = self.stiffest(members);
+        // If membranes ask for it, nothing else is to blame.
+        let films = self.film_step(members) <= bounds.safe;
+        let stiffest = if films { None } else { self.stiffest(members) };
         // What is stiffer than numbers can say is no matter of the scheme.
         let endless = stiffest.as_ref().is_some_and(|(_, rate)| !rate.is_finite());
         Some(if bounds.flutters && !endless {

@@ -17,7 +17,7 @@ pub(crate) struct Original {
     bounds: Vec<StepBounds>,
     /// The bodies.
     bodies: Option<Bodies>,
-    /// True once bodies have been others than these.
+    /// True while bodies are others than these.
     others: bool,
 }
 
@@ -199,7 +199,8 @@ impl Model {
             bodies: self.bodies_again(wish)?,
         };
         changed.extend(new.bodies.iter().map(|b| b.0));
-        let others = self.original.others || wish.bodies.as_ref().is_some_and(|b| !b.is_empty());
+        let bodies = wish.bodies.as_ref();
+        let others = bodies.map_or(self.original.others, |b| !b.is_empty());
         new.swap(self);
         let mut found: Vec<(usize, StepBounds)> = Vec::new();
         let singles = single::values(&mut self.plan);

@@ -3,7 +3,7 @@
 use super::{Group, Stage, Sub, quarantine::PATIENCE};
 use crate::{
     file::InstrumentKind,
-    probes::{Place, WATCH},
+    probes::{FARTHEST, Place, WATCH},
     report::Clock,
 };
 use glam::DVec3;
@@ -13,9 +13,6 @@ use trocar_tools::grasper::PARTS;
 
 /// No hand leads an instrument faster than this, m/s; what is flung by one that is led slower needs no closer look.
 const HAND: f64 = 2.0;
-
-/// Tissue that flies faster than this by itself, m/s, is not looked at more often for it; whatever is in its way is still found.
-const FLUNG: f64 = 30.0;
 
 /// Friction of a tissue with bodies if it does not say: wet, but held by an instrument's teeth.
 const TISSUE_FRICTION: [f64; 2] = [0.4, 0.3];
@@ -39,19 +36,16 @@ pub struct Skin {
 }
 
 impl Group {
-    /// How far tissue that can be touched flies in this step by itself, beyond what is watched around everything anyway, m.
-    fn flung(&self, stage: &Stage<'_>) -> f64 {
-        if self.probes.len() == 0 {
+    /// How far a surface flies in this step by itself, beyond what is watched around everything anyway, m.
+    fn flung(&self, stage: &Stage<'_>, skin: &Skin) -> f64 {
+        if self.probes.len() == 0 || !skin.touchable {
             return 0.0;
         }
-        let skins = self.skins.iter().filter(|s| s.touchable);
-        let speeds = skins.map(|skin| {
-            let nodes = &self.nodes[stage.slot[skin.matter.index()] as usize];
-            let squares = nodes.velocity.iter().map(|v| v.length_squared());
-            squares.fold(0.0, f64::max).sqrt()
-        });
-        let speed = speeds.fold(0.0, f64::max) + stage.model.gravity.length() * stage.dt;
-        (speed * stage.dt - WATCH).max(0.0)
+        let nodes = &self.nodes[stage.slot[skin.matter.index()] as usize];
+        let masses = stage.model.matters[skin.matter.index()].masses();
+        let squares = (0..nodes.len()).map(|i| masses.node_velocity(nodes, i).length_squared());
+        let speed = squares.fold(0.0, f64::max).sqrt() + stage.model.gravity.length() * stage.dt;
+        (speed * stage.dt - WATCH).max(0.0).min(FARTHEST)
     }
 
     /// Which triangles instruments and bodies may touch in this step.
@@ -75,11 +69,10 @@ impl Group {
         }
         // Tissue that is pushed goes as far as what pushes it, and as far as it goes by itself.
         let motion = self.place_tools(stage, 0.0, 1.0);
-        let flung = self.flung(stage);
         let reach = match self.only_films {
             true => 2.0 * motion,
             false => 2.0 * motion + 2.0 * WATCH,
-        } + flung;
+        };
         self.lead_fixtures(stage, 0.0, 1.0, stage.dt);
         let nodes = &self.nodes;
         let share = |m: MatterId| &nodes[stage.slot[m.index()] as usize];
@@ -96,15 +89,21 @@ impl Group {
                 _ => probe.margin.max(reach),
             };
         }
-        self.moved.clear();
-        for skin in &mut self.skins {
-            self.moved
-                .push(skin.patch.follow(&share(skin.matter).position));
+        let mut moved = std::mem::take(&mut self.moved);
+        moved.clear();
+        moved.extend(self.skins.iter().map(|skin| (0.0, self.flung(stage, skin))));
+        self.moved = moved;
+        let nodes = &self.nodes;
+        let share = |m: MatterId| &nodes[stage.slot[m.index()] as usize];
+        for (skin, (moved, _)) in self.skins.iter_mut().zip(&mut self.moved) {
+            *moved = skin.patch.follow(&share(skin.matter).position);
         }
         let surfaces = self.skins.iter().zip(&self.moved);
         let surfaces = surfaces.map(|(s, moved)| (s.matter, s.patch.extent(), *moved));
         self.probes.look(stage.model, surfaces, stage.dt);
-        for (s, (skin, moved)) in self.skins.iter_mut().zip(&self.moved).enumerate() {
+        for (s, (skin, (moved, flung))) in self.skins.iter_mut().zip(&self.moved).enumerate() {
+            // Both go: the way of what flies comes on top of that of what it may meet.
+            self.probes.widen(*flung);
             let nodes = share(skin.matter);
             let touchable = skin.touchable;
             let wants = |p: usize| touchable && self.probes.may_touch(s, p);
@@ -120,9 +119,9 @@ impl Group {
                     tissue = skin.patch.near_nodes().map(speed).fold(0.0, f64::max);
                 }
                 let carried = tissue.min(fastest) * stage.dt;
-                let beyond = flung.min(FLUNG * stage.dt);
-                self.approach = self.approach.max(motion + carried.max(beyond));
+                self.approach = self.approach.max(motion + carried);
             }
+            self.probes.widen(-*flung);
         }
         self.mend_skins(stage);
         self.begin_works(stage);

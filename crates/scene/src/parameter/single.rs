@@ -96,6 +96,17 @@ impl Place<'_> {
     }
 }
 
+/// When a number came to be listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Rank {
+    /// At first.
+    First,
+    /// With marks.
+    Second,
+    /// With places.
+    Third,
+}
+
 /// A number, and all that is said of it.
 pub(super) struct Single<'a> {
     pub group: String,
@@ -104,8 +115,11 @@ pub(super) struct Single<'a> {
     pub about: &'static str,
     pub range: Range,
     pub touches: Touches,
-    /// Listed after all else, so that numbers of older snapshots stay what they were.
-    pub newer: bool,
+    /// Listed after all that was there before, so that the numbers by which older snapshots and recordings name parameters stay what they were: later ones after
+    /// earlier ones.
+    pub rank: Rank,
+    /// Not listed at all.
+    pub hidden: bool,
     pub place: Place<'a>,
 }
 
@@ -124,7 +138,8 @@ pub(super) fn visit(scene: &mut Scene, visitor: Visitor<'_>) {
             visitor: &mut *visitor,
             group: name.into(),
             touches: Touches::Tissue(tissue),
-            newer: false,
+            rank: Rank::First,
+            hidden: false,
         };
         on.material(material, tissue);
         on.edit(edit);
@@ -176,7 +191,8 @@ pub(super) fn visit(scene: &mut Scene, visitor: Visitor<'_>) {
             visitor: &mut *visitor,
             group: format!("element {i}"),
             touches: Touches::Element(i),
-            newer: false,
+            rank: Rank::First,
+            hidden: false,
         };
         on.answer("", &mut element.answer);
         on.lengths("", element.rest_length.as_mut(), &mut element.shorten);
@@ -194,7 +210,8 @@ pub(super) fn visit(scene: &mut Scene, visitor: Visitor<'_>) {
                 visitor: &mut *visitor,
                 group: format!("couple {i}"),
                 touches: Touches::Couple(i),
-                newer: false,
+                rank: Rank::First,
+                hidden: false,
             };
             let about = "How much of their force the copies give back; below 1 momentum is lost.";
             let place = Place::Number(&mut couple.force_factor);
@@ -207,7 +224,8 @@ pub(super) fn visit(scene: &mut Scene, visitor: Visitor<'_>) {
             visitor: &mut *visitor,
             group: format!("signal {}", signal.name),
             touches: Touches::Signal(i),
-            newer: false,
+            rank: Rank::First,
+            hidden: false,
         };
         on.signal(signal);
     }
@@ -252,7 +270,8 @@ struct Shown<'v> {
     visitor: Visitor<'v>,
     group: String,
     touches: Touches,
-    newer: bool,
+    rank: Rank,
+    hidden: bool,
 }
 
 impl Shown<'_> {
@@ -271,7 +290,8 @@ impl Shown<'_> {
             about,
             range,
             touches: self.touches,
-            newer: self.newer,
+            rank: self.rank,
+            hidden: self.hidden,
             place,
         });
     }
@@ -525,7 +545,7 @@ impl Shown<'_> {
 
     /// What nodes that a tissue names are marked as (K26).
     fn marks(&mut self, edit: &mut EditSpec, tissue: usize) {
-        (self.newer, self.touches) = (true, Touches::Skin(tissue));
+        (self.rank, self.touches) = (Rank::Second, Touches::Skin(tissue));
         for node in &mut edit.nodes {
             let title = title(&node.node);
             if let Some(touchable) = &mut node.touchable {
@@ -548,12 +568,12 @@ impl Shown<'_> {
                 self.show(format!("{title} bits"), "", about, range, Place::Bits(bits));
             }
         }
-        (self.newer, self.touches) = (false, Touches::Tissue(tissue));
+        (self.rank, self.touches) = (Rank::First, Touches::Tissue(tissue));
     }
 
     /// Where shape memory draws nodes that a tissue names (K25), and how freely those move that it holds along some axes only (K24).
     fn places(&mut self, edit: &mut EditSpec, fixed: &mut [Select]) {
-        self.newer = true;
+        self.rank = Rank::Third;
         for node in &mut edit.nodes {
             let title = title(&node.node);
             for (axis, place) in AXES.into_iter().zip(node.base.iter_mut().flatten()) {
@@ -563,18 +583,17 @@ impl Shown<'_> {
             }
         }
         for (i, select) in fixed.iter_mut().enumerate() {
-            // What is fixed altogether is fixed; more sliders would hide the others.
-            if select.axes == [0.0; 3] {
-                continue;
-            }
+            // What the file fixes altogether is fixed; more sliders would hide the others. They are counted all the same: numbers must not depend on values.
+            self.hidden = select.axes == [0.0; 3];
             for (axis, gain) in AXES.into_iter().zip(&mut select.axes) {
                 let name = format!("fixed {i} free along {axis}");
                 let about =
                     "How freely these nodes move along this axis of their tissue: 0 is locked.";
                 self.show(name, "", about, Range::Within(1.0), Place::Number(gain));
             }
+            self.hidden = false;
         }
-        self.newer = false;
+        self.rank = Rank::First;
     }
 
     fn moments(&mut self, title: &str, moments: &mut [f64; 3]) {
@@ -642,12 +661,12 @@ impl Shown<'_> {
             let name = format!("value {k}");
             self.show(name, "", about, Range::Either(1.0), Place::Number(value));
         }
-        self.newer = true;
+        self.rank = Rank::Second;
         for (k, [time, _]) in signal.table.iter_mut().enumerate() {
             let (name, about) = (format!("time {k}"), "When it has this value; times ascend.");
             let reach = Range::Around(time.abs().max(1.0));
             self.show(name, "s", about, reach, Place::Number(time));
         }
-        self.newer = false;
+        self.rank = Rank::First;
     }
 }
