@@ -74,9 +74,11 @@ struct Taken {
     edits: Vec<f64>,
     grown: f64,
     off: f64,
+    /// It came to the lower rim.
+    through: bool,
 }
 
-/// Tears from the notch to the lower rim; `pull` is how far both sides are drawn outwards in a frame, m.
+/// Tears from the notch to the lower rim, if it comes there; `pull` is how far both sides are drawn outwards in a frame, m.
 fn tear(way: &Way, pull: f64) -> Result<Taken> {
     let Scene {
         mut membrane,
@@ -92,7 +94,9 @@ fn tear(way: &Way, pull: f64) -> Result<Taken> {
         let substeps = membrane.substeps(FRAME, membrane.stable_step_now(&nodes));
         for _ in 0..substeps {
             membrane.force(&mut nodes, &STILL);
-            membrane.advance(&mut nodes, FRAME / f64::from(substeps));
+            if !membrane.advance(&mut nodes, FRAME / f64::from(substeps)) {
+                bail!("{:?}: the sheet left the world", way.algorithm);
+            }
         }
         let began = Instant::now();
         let failing = membrane.failing(&nodes);
@@ -108,17 +112,19 @@ fn tear(way: &Way, pull: f64) -> Result<Taken> {
             taken.edits.push(edited);
         }
         if membrane.sheet().pieces() > 1 {
-            let sheet = membrane.sheet();
-            taken.grown = sheet.triangle_count() as f64 - first as f64;
-            taken.off = sheet
-                .nodes()
-                .filter(|n| sheet.siblings(*n).next().is_some())
-                .map(|n| (sheet.rest(n).x - MIDDLE).abs())
-                .fold(0.0, f64::max);
-            return Ok(taken);
+            taken.through = true;
+            break;
         }
     }
-    bail!("{:?} does not come to an end", way.algorithm);
+    let sheet = membrane.sheet();
+    taken.grown = sheet.triangle_count() as f64 - first as f64;
+    let torn = sheet
+        .nodes()
+        .filter(|n| sheet.siblings(*n).next().is_some());
+    taken.off = torn
+        .map(|n| (sheet.rest(n).x - MIDDLE).abs())
+        .fold(0.0, f64::max);
+    Ok(taken)
 }
 
 /// A way to tear, and what Weber measured of it: mean and greatest time of a call (ms), calls of 100 tears and all of their time (ms).
@@ -190,7 +196,7 @@ pub fn tears(effort: Effort) -> Result<Vec<Row>> {
     for way in &WAYS {
         let case = format!("B1 {}", way.name);
         let (mut searches, mut edits) = (Vec::new(), Vec::new());
-        let (mut grown, mut off) = (0.0, 0.0_f64);
+        let (mut grown, mut off, mut through) = (0.0, 0.0_f64, 0.0);
         for run in 0..runs {
             let pull = 2e-6 * (1.0 + 0.2 * run as f64 / 100.0);
             // Every call twice: the lesser time is what it costs without what the machine did beside.
@@ -202,12 +208,19 @@ pub fn tears(effort: Effort) -> Result<Vec<Row>> {
             edits.extend(least(&one.edits, &two.edits));
             grown += one.grown / runs as f64;
             off = off.max(one.off);
+            through += f64::from(u8::from(one.through)) / runs as f64;
         }
         let calls = edits.len();
         let both: Vec<f64> = edits.iter().zip(&searches).map(|(e, s)| e + s).collect();
         let worst = both.iter().copied().fold(0.0, f64::max);
         let sum: f64 = both.iter().sum();
         let hundred = 100.0 / runs as f64;
+        // A tear that goes across the most stretched spring turns aside, and its slack tip may stop: of what Weber rejects, this is why.
+        let came = Row::single(&case, "part of the tears that came through", through, "");
+        rows.push(match way.printed {
+            Some(_) => came.at_least(1.0),
+            None => came,
+        });
         let mut mean = Row::single(&case, "a call, mean", sum / calls as f64, "µs");
         let mut greatest = Row::single(&case, "a call, worst", worst, "µs").below(1000.0);
         let mut count = Row::single(&case, "calls of 100 tears", hundred * calls as f64, "");

@@ -405,6 +405,11 @@ impl Folding {
         self.folds.find_ahead(surface, range, ahead);
     }
 
+    /// True if a tissue is one of those that touch themselves and each other.
+    pub fn has(&self, matter: MatterId) -> bool {
+        self.members.iter().any(|member| member.matter == matter)
+    }
+
     /// Works out the ways of all nodes in a substep of `h` seconds, and by how much any two of them differ at most, m.
     fn look_ahead<'n>(
         &mut self,

@@ -188,3 +188,36 @@ fn what_slept_on_a_bad_body_wakes() {
     assert!(above < 0.15 || below < 0.15, "{below}, {above}");
     assert!(above.max(below) < 0.35, "{below}, {above}");
 }
+
+/// Of two tissues that lie on each other one goes bad: the other is pushed by nothing that is no number.
+#[test]
+fn what_touches_bad_tissue_stays_sound() {
+    let sheet = |name: &str, y: f64| {
+        format!(
+            "[[sheet]]\nname = \"{name}\"\norigin = [-0.02, {y:?}, -0.02]\nu = [0, 0, 0.04]\nv = [0.04, 0, 0]\nrows = 9\ncolumns = 9\n\
+             fixed = [{{ ring = 0 }}]\nmaterial = {{ mass = 0.0005, damping = 0.02, stiffness = 30, contact_thickness = 0.002 }}\n"
+        )
+    };
+    let text = format!(
+        "trocar = 1\n[world]\nstep = 0.002\n{}{}",
+        sheet("below", 0.0),
+        sheet("above", 0.0025)
+    );
+    let mut simulation = common::built(&text);
+    let (below, above) = (matter(&simulation, "below"), matter(&simulation, "above"));
+    let input = simulation.idle_input();
+    for k in 0..300 {
+        if k == 150 {
+            simulation.tamper(above, |nodes| nodes.position[40].x = f64::NAN);
+        }
+        simulation.step(&input);
+        let expected = match k {
+            150 => vec![("above".to_string(), false)],
+            _ => Vec::new(),
+        };
+        assert_eq!(quarantined(&simulation), expected, "step {k}");
+        let lower = &simulation.state().nodes[below.index()];
+        assert!(lower.position.iter().all(|p| p.is_finite()), "step {k}");
+        assert!(is_sound(&simulation, 1.0), "step {k}");
+    }
+}

@@ -129,6 +129,16 @@ impl Group {
 
     /// Puts tissues back whose nodes are no numbers where something could touch them, before they are looked at in substeps.
     fn mend_skins(&mut self, stage: &Stage<'_>) {
+        // What touches tissues without being near an instrument would hand on what is no number.
+        for k in 0..self.members.len() {
+            let m = self.members[k];
+            let nodes = &self.nodes[stage.slot[m.index()] as usize];
+            let places = || nodes.position.iter().chain(&nodes.velocity);
+            let folds = self.folding.as_ref().is_some_and(|f| f.has(m));
+            if folds && !places().all(|p| p.is_finite()) {
+                self.quarantine(stage, k);
+            }
+        }
         for s in 0..self.skins.len() {
             let skin = &self.skins[s];
             let own = |m: &MatterId| *m == skin.matter;
