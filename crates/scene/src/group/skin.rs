@@ -45,7 +45,7 @@ impl Group {
         let masses = stage.model.matters[skin.matter.index()].masses();
         let squares = (0..nodes.len()).map(|i| masses.node_velocity(nodes, i).length_squared());
         let speed = squares.fold(0.0, f64::max).sqrt() + stage.model.gravity.length() * stage.dt;
-        (speed * stage.dt - WATCH).max(0.0).min(FARTHEST)
+        (speed * stage.dt - WATCH).clamp(0.0, FARTHEST)
     }
 
     /// Which triangles instruments and bodies may touch in this step.
