@@ -171,8 +171,8 @@ pub struct Group {
     /// their speed: what is pressed against something fixed is all the faster the shorter the substeps are, and would never be looked at
     /// often enough.
     approach: f64,
-    /// How far nodes of each skin moved since the last step, and how far they fly in this one beyond what is watched anyway, m.
-    moved: Vec<(f64, f64)>,
+    /// How far nodes of each skin moved since the last step, m.
+    moved: Vec<f64>,
     poses: Vec<[Pose; PARTS]>,
     /// True if all its surfaces are those of membranes.
     only_films: bool,

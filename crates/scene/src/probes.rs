@@ -19,7 +19,7 @@ pub const WATCH: f64 = 1e-3;
 const WATCHED_RADII: f64 = 4.0;
 
 /// Nothing is looked for farther than this, m, however fast it moves.
-pub const FARTHEST: f64 = 0.2;
+const FARTHEST: f64 = 0.2;
 
 /// Share of an overlap with a body that is undone in one substep. The rest follows: undone at once, it would be a blow.
 const RECOVERY: f64 = 0.05;
@@ -115,22 +115,22 @@ impl Probes {
         }
     }
 
-    /// Finds which of them may touch which surface in this step: matter, box around its nodes (m), how far they moved in the last step, and how far beyond what is watched anyway they fly in this one (m). The pairs of an
+    /// Finds which of them may touch which surface in this step: matter, box around its nodes (m), and how far they moved in the last step (m). The pairs of an
     /// earlier step are right until something leaves the room it was given then.
     pub fn look(
         &mut self,
         model: &Model,
-        surfaces: impl Iterator<Item = (MatterId, Bounds, (f64, f64))>,
+        surfaces: impl Iterator<Item = (MatterId, Bounds, f64)>,
         dt: f64,
     ) {
         self.things.clear();
         self.matters.clear();
-        for (matter, bounds, (moved, margin)) in surfaces {
+        for (matter, bounds, moved) in surfaces {
             self.matters.push(matter);
             self.things.push(Thing {
                 bounds,
                 speed: if moved.is_finite() { moved / dt } else { 0.0 },
-                margin,
+                margin: 0.0,
             });
         }
         self.surfaces = self.things.len();
@@ -164,13 +164,6 @@ impl Probes {
         let found = self.near.update(things, LASTING * dt, may);
         self.pairs.clear();
         self.pairs.extend_from_slice(found);
-    }
-
-    /// Has all of them reach farther, or again less far, m.
-    pub fn widen(&mut self, by: f64) {
-        if by != 0.0 {
-            self.list.iter_mut().for_each(|probe| probe.margin += by);
-        }
     }
 
     /// Whether a probe may touch a surface in this step.
@@ -236,16 +229,6 @@ impl Probes {
                 margin,
             });
         }
-    }
-
-    /// Half of the least extent of a body's piece, m; none if the probe belongs to an instrument.
-    pub fn half_extent(&self, probe: usize) -> Option<f64> {
-        let piece = &self.pieces[probe.checked_sub(self.tools)?];
-        Some(match &self.list[probe].hull {
-            Hull::Capsule(capsule) => capsule.radius,
-            Hull::Convex(convex) => convex.thickness(),
-            Hull::Below(..) => piece.shape.thickness(),
-        })
     }
 
     /// Instrument and part of a probe; none if it belongs to a body.
@@ -328,18 +311,6 @@ fn hull(shape: &Shape, part: u32, at: &Pose) -> Hull {
     }
 }
 
-/// Tissue that comes to a body slower than this, m/s, is pressed against it; faster, it hits it.
-const PRESSED: f64 = 0.25;
-
-/// How much of its give a surface has that comes with `speed` (m/s) and would be `deep` (m) in a body at the end of the substep, if that is `half` of the body's least
-/// extent (m) thick to its middle. What is pressed has all of it; what hits has none where it would soon come out on the other side: however thin it is, and however hard it is hit, a body is not
-/// passed through.
-fn yielding(speed: f64, deep: f64, half: f64) -> f64 {
-    let hits = (speed / PRESSED - 1.0).clamp(0.0, 1.0);
-    let left = (2.0 - 2.0 * deep / half.max(f64::MIN_POSITIVE)).clamp(0.0, 1.0);
-    1.0 - hits * (1.0 - left)
-}
-
 /// What touches where, and how fast.
 pub struct Place<'a> {
     /// Where it touches.
@@ -354,14 +325,14 @@ pub struct Place<'a> {
 
 impl Place<'_> {
     /// The contact of a body, or of an instrument that rubs. It acts on both at the touched point, so that no impulse turns
-    /// anything that it should not. `friction` is static and dynamic; `h` the substep, s; `body` half of the body's least extent, m, if it is one.
+    /// anything that it should not. `friction` is static and dynamic; `h` the substep, s.
     pub fn contact(
         &self,
         (matter, node): (MatterId, u32),
         nodes: &Nodes,
         friction: [f64; 2],
         h: f64,
-        body: Option<f64>,
+        is_body: bool,
     ) -> Contact {
         let (touch, i) = (self.touch, node as usize);
         let n = touch.normal;
@@ -379,14 +350,12 @@ impl Place<'_> {
             normal: n,
             distance: -gap,
             friction: friction[usize::from(slides)],
-            recovery: match body {
-                Some(_) => (-gap * RECOVERY / h).clamp(0.0, most),
-                None => most,
+            recovery: if is_body {
+                (-gap * RECOVERY / h).clamp(0.0, most)
+            } else {
+                most
             },
-            give: body.map_or(0.0, |half| {
-                let speed = -n.dot(u);
-                GIVE * yielding(speed, speed * h - gap, half)
-            }),
+            give: if is_body { GIVE } else { 0.0 },
             impulse: 0.0,
             rub: DVec3::ZERO,
         }

@@ -122,7 +122,7 @@ impl Grid {
 }
 
 /// How exactly it is found how far surfaces seem to lie outside, in cells.
-pub(super) const OUT_WITHIN: f64 = 1.0 / 16.0;
+pub(super) const OUT_WITHIN: f64 = 1.0 / 32.0;
 
 impl Grid {
     /// How far outside a triangle of the surface itself (m, in the grid's frame) seems to lie where that is most, in cells, to within [`OUT_WITHIN`]; `most` if that is more.

@@ -3,7 +3,7 @@
 use super::{Group, Stage, Sub, quarantine::PATIENCE};
 use crate::{
     file::InstrumentKind,
-    probes::{FARTHEST, Place, WATCH},
+    probes::{Place, WATCH},
     report::Clock,
 };
 use glam::DVec3;
@@ -36,18 +36,6 @@ pub struct Skin {
 }
 
 impl Group {
-    /// How far a surface flies in this step by itself, beyond what is watched around everything anyway, m.
-    fn flung(&self, stage: &Stage<'_>, skin: &Skin) -> f64 {
-        if self.probes.len() == 0 || !skin.touchable {
-            return 0.0;
-        }
-        let nodes = &self.nodes[stage.slot[skin.matter.index()] as usize];
-        let masses = stage.model.matters[skin.matter.index()].masses();
-        let squares = (0..nodes.len()).map(|i| masses.node_velocity(nodes, i).length_squared());
-        let speed = squares.fold(0.0, f64::max).sqrt() + stage.model.gravity.length() * stage.dt;
-        (speed * stage.dt - WATCH).clamp(0.0, FARTHEST)
-    }
-
     /// Which triangles instruments and bodies may touch in this step.
     pub fn gather(&mut self, stage: &Stage<'_>) {
         self.reactions.fill(DVec3::ZERO);
@@ -89,21 +77,15 @@ impl Group {
                 _ => probe.margin.max(reach),
             };
         }
-        let mut moved = std::mem::take(&mut self.moved);
-        moved.clear();
-        moved.extend(self.skins.iter().map(|skin| (0.0, self.flung(stage, skin))));
-        self.moved = moved;
-        let nodes = &self.nodes;
-        let share = |m: MatterId| &nodes[stage.slot[m.index()] as usize];
-        for (skin, (moved, _)) in self.skins.iter_mut().zip(&mut self.moved) {
-            *moved = skin.patch.follow(&share(skin.matter).position);
+        self.moved.clear();
+        for skin in &mut self.skins {
+            self.moved
+                .push(skin.patch.follow(&share(skin.matter).position));
         }
         let surfaces = self.skins.iter().zip(&self.moved);
         let surfaces = surfaces.map(|(s, moved)| (s.matter, s.patch.extent(), *moved));
         self.probes.look(stage.model, surfaces, stage.dt);
-        for (s, (skin, (moved, flung))) in self.skins.iter_mut().zip(&self.moved).enumerate() {
-            // Both go: the way of what flies comes on top of that of what it may meet.
-            self.probes.widen(*flung);
+        for (s, (skin, moved)) in self.skins.iter_mut().zip(&self.moved).enumerate() {
             let nodes = share(skin.matter);
             let touchable = skin.touchable;
             let wants = |p: usize| touchable && self.probes.may_touch(s, p);
@@ -118,10 +100,9 @@ impl Group {
                     let speed = |n: u32| masses.node_velocity(nodes, n as usize).length();
                     tissue = skin.patch.near_nodes().map(speed).fold(0.0, f64::max);
                 }
-                let carried = tissue.min(fastest) * stage.dt;
-                self.approach = self.approach.max(motion + carried);
+                let flung = tissue.min(fastest) * stage.dt;
+                self.approach = self.approach.max(motion + flung);
             }
-            self.probes.widen(-*flung);
         }
         self.mend_skins(stage);
         self.begin_works(stage);
@@ -267,8 +248,7 @@ impl Group {
                             point: sum(&|i| nodes.position[i]),
                             velocity: sum(&|i| masses.node_velocity(nodes, i)),
                         };
-                        let half = self.probes.half_extent(touch.probe);
-                        place.contact(owner, share(owner.0), friction, sub.h, half)
+                        place.contact(owner, share(owner.0), friction, sub.h, tool.is_none())
                     }
                 };
                 let key = (skin.matter, touch.probe as u32, touch.key.0, touch.key.1);
