@@ -2,12 +2,16 @@
 //! other over them in the order they were built. The mathematics is that of the engine, and so are the
 //! results, to rounding: [`Plain::apart`] is asked before anything is timed.
 
+mod lean;
+
 use anyhow::{Result, bail};
 use glam::{DMat3, DQuat, DVec3};
 use std::collections::HashMap;
 use trocar_dynamics::{Lock, Matter, Nodes, Rigid};
 use trocar_math::{Pose, skew};
 use trocar_soft::{Base, Input, Net, element};
+
+pub use lean::Lean;
 
 /// All about a node.
 #[derive(Clone, Copy)]

@@ -314,7 +314,7 @@ fn folded(rows: &mut Vec<Row>) -> Result<()> {
                     nodes.force[n.slot()] += (place - here) * 3000.0;
                 }
             });
-            membrane.support_folds(&nodes);
+            membrane.support_folds(&mut nodes);
         }
         let height = |nodes: &Nodes| {
             let sum: f64 = end
@@ -326,7 +326,7 @@ fn folded(rows: &mut Vec<Row>) -> Result<()> {
         let held = height(&nodes);
         for _ in 0..60 {
             frame(&membrane, &mut nodes, None, |_, _, _| {});
-            membrane.support_folds(&nodes);
+            membrane.support_folds(&mut nodes);
         }
         let case = format!("B13 a flap folded over, {name}");
         rows.push(Row::single(

@@ -38,6 +38,16 @@ const NONE: u32 = u32::MAX;
 /// Farther than this from the origin (m) a node has left any scene.
 const WORLD_RADIUS: f64 = 1e4;
 
+/// What is slower than this (m/s) along an axis stands still along it: in the age of the universe it would not cross an atom. Whatever comes to rest, or spreads
+/// through a flat sheet and is weaker by some powers of ten from node to node, would else end in numbers so small that processors take forty times as long for each.
+const STILL: f64 = 1e-40;
+
+/// A velocity along an axis, or 0 if that is none to speak of.
+#[inline(always)]
+fn stilled(speed: f64) -> f64 {
+    if speed.abs() < STILL { 0.0 } else { speed }
+}
+
 /// So many frames are handed to a thread at once. It shows in nothing but time.
 const FRAMES: usize = 64;
 
@@ -660,7 +670,8 @@ impl Masses {
         } else {
             scheme.coefficients(m, self.resistance[i], h).gain
         };
-        (pushed.velocity * m + pushed.force * h) * gain
+        let DVec3 { x, y, z } = (pushed.velocity * m + pushed.force * h) * gain;
+        DVec3::new(stilled(x), stilled(y), stilled(z))
     }
 
     /// The velocity a node moves by when it will have `next`; `plain` says which, of a plain scheme, when it is told `next` and the velocity now.

@@ -124,18 +124,27 @@ fn beyond(sheet: &Sheet, from: NodeId, at: NodeId) -> Option<NodeId> {
     sheet.facing_edge(edge).map(|_| next)
 }
 
+/// How far a node of a slit may lie beside the line that was cut, in edges.
+const ON_SLIT: f64 = 0.25;
+
 fn path_error(film: &Film, sheet: &Sheet, sides: &[EdgeId]) -> Option<PathError> {
     let path = film.path.as_ref()?;
-    // Nor what a cut tore on where nobody meant it to, nearer than a side of it is long.
-    let is_cut = |at: DVec3| {
-        let near = |cut: &[DVec3; 2]| segment(at, cut[0], cut[1]) < cut[0].distance(cut[1]);
-        film.slits.iter().any(near)
+    let whole = film.whole.sheet();
+    let edges = whole.edges().map(|e| whole.rest_length(e)).sum::<f64>();
+    let near = edges / whole.edge_count().max(1) as f64;
+    // Sides of a slit that was there from the start: both ends lie on it, but for how far an edit moves nodes that are in its way.
+    let is_cut = |[a, b]: [DVec3; 2]| {
+        let on = |cut: &[DVec3; 2]| {
+            let far = |p: DVec3| segment(p, cut[0], cut[1]);
+            far(a).max(far(b)) < ON_SLIT * near
+        };
+        film.slits.iter().any(on)
     };
     let (mut sum, mut length, mut worst) = (0.0, 0.0, 0.0_f64);
     let mut places = Vec::new();
     for side in sides {
         let [a, b] = sheet.ends(*side).map(|n| sheet.rest(n));
-        if is_cut(0.5 * (a + b)) {
+        if is_cut([a, b]) {
             continue;
         }
         // Simpson's rule: ends and middle of a side that may cross the curve.
@@ -149,9 +158,6 @@ fn path_error(film: &Film, sheet: &Sheet, sides: &[EdgeId]) -> Option<PathError>
     if places.is_empty() {
         return None;
     }
-    let whole = film.whole.sheet();
-    let edges = whole.edges().map(|e| whole.rest_length(e)).sum::<f64>();
-    let near = edges / whole.edge_count().max(1) as f64;
     let samples = path.samples(SAMPLES, whole);
     let beside = |p: &&DVec3| places.iter().any(|[a, b]| segment(**p, *a, *b) < near);
     let done = samples.iter().filter(beside).count();

@@ -7,6 +7,7 @@
 mod capsule;
 mod convex;
 mod edit;
+mod follow;
 mod look;
 mod probe;
 mod star;
@@ -18,7 +19,7 @@ use crate::{
 use glam::DVec3;
 use look::Looks;
 use star::Stars;
-use trocar_math::Bounds;
+use trocar_math::{Alone, Bounds, Workers};
 
 pub use probe::{Ahead, Capsule, Hull, Probe, Way};
 
@@ -192,32 +193,31 @@ impl Patch {
     /// How far any node has moved since this was last asked, m: what [`gather`](Self::gather) wants to know. Infinite at first. For those who
     /// do not know it anyway; it looks at every node.
     pub fn follow(&mut self, positions: &[DVec3]) -> f64 {
+        self.follow_by(positions, &Alone)
+    }
+
+    /// [`follow`](Self::follow), by several.
+    pub fn follow_by(&mut self, positions: &[DVec3], workers: &impl Workers) -> f64 {
         let known = self.followed.len() == positions.len();
         if !known {
             self.followed.clear();
             self.followed.extend_from_slice(positions);
         }
-        let mut far = 0.0_f64;
-        let mut finite = true;
-        let mut extent = Bounds::EMPTY;
-        for (before, now) in self.followed.iter_mut().zip(positions) {
-            let way = before.distance_squared(*now);
-            finite &= way.is_finite();
-            far = far.max(way);
-            *before = *now;
-            extent.low = extent.low.min(*now);
-            extent.high = extent.high.max(*now);
-        }
-        self.extent = finite.then_some(extent);
-        if finite && self.fitted.len() == positions.len() {
-            let ways = self.fitted.iter().zip(positions);
-            let squares = ways.map(|(then, now)| then.distance_squared(*now));
-            self.drift = Some(squares.fold(0.0, f64::max).sqrt());
-        }
-        if known && finite {
-            far.sqrt()
-        } else {
-            f64::INFINITY
+        let fitted = self.fitted.len() == positions.len();
+        let gone = follow::follow(&mut self.followed, positions, &self.fitted, workers);
+        self.extent = gone.map(|gone| gone.extent);
+        match gone {
+            Some(gone) => {
+                if fitted {
+                    self.drift = Some(gone.drift.sqrt());
+                }
+                if known {
+                    gone.far.sqrt()
+                } else {
+                    f64::INFINITY
+                }
+            }
+            None => f64::INFINITY,
         }
     }
 

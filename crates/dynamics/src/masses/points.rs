@@ -3,7 +3,7 @@
 //! A point is moved by its own numbers alone, so in which order and by whom does not show. The arithmetic is that of
 //! [`Masses::next_of`], operation by operation: what was previewed is what comes, to the last bit.
 
-use super::{Masses, Pushed, WORLD_RADIUS};
+use super::{Masses, Pushed, STILL, WORLD_RADIUS};
 use crate::{Crew, Integrator, Nodes, crew::even_share, integrator::Coefficients};
 use glam::DVec3;
 use trocar_math::{
@@ -95,6 +95,12 @@ struct Way<'a> {
 fn is_below([a, b, c]: Parts, height: f64) -> bool {
     let (a, b, c) = (a.to_array(), b.to_array(), c.to_array());
     a[1].min(b[0]).min(b[3].min(c[2])) < height
+}
+
+/// [`super::stilled`] of four; what is no number stays it.
+#[inline(always)]
+fn stilled(speed: f64x4) -> f64x4 {
+    speed & !speed.abs().simd_lt(f64x4::splat(STILL))
 }
 
 /// Coordinates of four neighbours as they lie in memory.
@@ -199,14 +205,14 @@ impl Masses {
             let (mut own, drift);
             if PLAIN {
                 let slowed = f64x4::splat(1.0) / (masses + f64x4::new(*damping) * step);
-                own = each([pushed, spread(slowed)], |[p, slowed]| p * slowed);
+                own = each([pushed, spread(slowed)], |[p, slowed]| stilled(p * slowed));
                 drift = own;
             } else {
                 if !known.is_some_and(|(m, d, _)| m == mass && d == damping) {
                     known = Some((mass, damping, Pace::new(scheme, mass, damping, h)));
                 }
                 let Some((_, _, pace)) = &known else { continue };
-                own = each([pushed, pace.gain], |[p, gain]| p * gain);
+                own = each([pushed, pace.gain], |[p, gain]| stilled(p * gain));
                 let [new, share, lead] = pace.drift;
                 let led = first_forces.get(k).map_or([f64x4::ZERO; 3], flat);
                 let way = each([own, new, before, share], |[a, b, c, d]| a * b + c * d);

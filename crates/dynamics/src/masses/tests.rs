@@ -552,3 +552,53 @@ fn what_has_grown_moves_as_if_it_had_been_built_so() {
     assert!(grown.set_mass(0, f64::NAN, 0.0).is_err());
     assert_eq!(grown.len(), 5);
 }
+
+/// Whoever comes to rest does so entirely, four at a time and one by one alike; what is no number stays it.
+#[test]
+fn what_hardly_moves_stands_still() {
+    for scheme in Integrator::ALL {
+        let point = MassNode {
+            damping: 2.0,
+            ..MassNode::point(0.01)
+        };
+        let mut masses = Masses::new(&[point; 7]).unwrap();
+        masses.set_integrator(scheme).unwrap();
+        let mut nodes = Nodes::at_rest(&[], &[DVec3::ZERO; 7]);
+        for i in 0..7 {
+            // Along each axis another.
+            let speed = [1e-36, 1e-38, 1e-40, 1e-42, 1e-44, 1e-46, 1e-48][i];
+            nodes.velocity[i] = DVec3::new(speed, -speed * 1e3, 0.0);
+        }
+        let carried = scheme
+            .coefficients(0.01, 2.0, 1e-3)
+            .carried_over(0.01, 1e-3);
+        for _ in 0..2000 {
+            for i in 0..7 {
+                nodes.force[i] = nodes.velocity[i] * carried;
+            }
+            masses.plan_by(&mut nodes, 1e-3, scheme, None);
+            let ahead: Vec<DVec3> = (0..7)
+                .map(|node| {
+                    let offset = DVec3::ZERO;
+                    masses.preview(&nodes, &Point { node, offset }, 1e-3)
+                })
+                .collect();
+            assert!(
+                masses.move_all(&mut nodes, 1e-3, scheme, None),
+                "{scheme:?}"
+            );
+            assert_eq!(nodes.position, ahead, "{scheme:?}");
+        }
+        let numbers = nodes.position.iter().chain(&nodes.velocity);
+        for x in numbers.flat_map(|v| v.to_array()) {
+            assert!(
+                !x.is_subnormal() && !(x * x).is_subnormal(),
+                "{scheme:?}: {x:e}"
+            );
+        }
+        assert_eq!(nodes.velocity, [DVec3::ZERO; 7], "{scheme:?}");
+        nodes.velocity[1].y = f64::NAN;
+        assert!(!masses.move_all(&mut nodes, 1e-3, scheme, None));
+        assert!(nodes.velocity[1].y.is_nan());
+    }
+}

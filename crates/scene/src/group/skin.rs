@@ -77,10 +77,19 @@ impl Group {
                 _ => probe.margin.max(reach),
             };
         }
+        // Where nothing is that could touch anything, nobody asks how far tissue went.
+        if self.probes.list.is_empty() {
+            self.mend_skins(stage);
+            self.begin_works(stage);
+            return;
+        }
         self.moved.clear();
         for skin in &mut self.skins {
-            self.moved
-                .push(skin.patch.follow(&share(skin.matter).position));
+            let positions = &share(skin.matter).position;
+            self.moved.push(match stage.crew {
+                Some(crew) => skin.patch.follow_by(positions, crew),
+                None => skin.patch.follow(positions),
+            });
         }
         let surfaces = self.skins.iter().zip(&self.moved);
         let surfaces = surfaces.map(|(s, moved)| (s.matter, s.patch.extent(), *moved));

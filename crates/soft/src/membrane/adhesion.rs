@@ -82,8 +82,9 @@ impl Membrane {
     }
 
     /// Switches off springs that are compressed at the front of what has come off, and brings others back bit by bit (W73,
-    /// W74, M9). Once a frame, after [`Membrane::detach`].
-    pub fn support_folds(&mut self, nodes: &Nodes) {
+    /// W74, M9). Once a frame, after [`Membrane::detach`]. A spring that comes back while it is strained brings energy that nobody gave: it is owed, and taken out of
+    /// the motion of the membrane.
+    pub fn support_folds(&mut self, nodes: &mut Nodes) {
         let (Some(increment), Material::Springs { .. }) = (self.fold_support, self.material) else {
             return;
         };
@@ -110,9 +111,12 @@ impl Membrane {
             if next == spring.stiffness {
                 continue;
             }
+            let strain = length - spring.rest_length;
+            self.debt += 0.5 * (next - spring.stiffness).max(0.0) * strain * strain;
             spring.stiffness = next;
             self.place_spring(slot);
         }
+        self.pay(nodes);
     }
 
     /// Part of its constant that the spring along an edge by place has left.

@@ -144,7 +144,8 @@ impl Membrane {
         if excess <= 0.0 {
             return;
         }
-        self.debt += excess - slow_down(self, &patch.nodes, nodes, excess);
+        let touched = patch.nodes.iter().copied();
+        self.debt += excess - slow_down(self, touched, nodes, excess);
     }
 
     /// Energy that edits have added and nothing has made up for yet, J.
@@ -155,9 +156,8 @@ impl Membrane {
     /// Takes what is owed out of how nodes move against each other, half of it at most.
     pub(super) fn pay(&mut self, nodes: &mut Nodes) {
         if self.debt > 0.0 {
-            let all: Vec<usize> = self.sheet.nodes().map(|n| n.slot()).collect();
             let most = 0.5 * self.kinetic_energy(nodes);
-            let paid = slow_down(self, &all, nodes, self.debt.min(most));
+            let paid = slow_down(self, 0..self.live.len(), nodes, self.debt.min(most));
             self.debt = (self.debt - paid).max(0.0);
         }
     }
@@ -238,28 +238,29 @@ impl Membrane {
 }
 
 /// Takes up to `excess` J out of how some nodes move against each other; how much it was.
-fn slow_down(membrane: &Membrane, of: &[usize], nodes: &mut Nodes, excess: f64) -> f64 {
-    let free = |n: &&usize| membrane.live[**n] && !membrane.fixed[**n];
+fn slow_down(
+    membrane: &Membrane,
+    of: impl Iterator<Item = usize> + Clone,
+    nodes: &mut Nodes,
+    excess: f64,
+) -> f64 {
+    let of = of.filter(|n| membrane.live[*n] && !membrane.fixed[*n]);
     let mass = membrane.masses.mass();
-    let (sum, momentum) = of
-        .iter()
-        .filter(free)
-        .fold((0.0, DVec3::ZERO), |(sum, momentum), n| {
-            (sum + mass[*n], momentum + nodes.velocity[*n] * mass[*n])
-        });
+    let (sum, momentum) = of.clone().fold((0.0, DVec3::ZERO), |(sum, momentum), n| {
+        (sum + mass[n], momentum + nodes.velocity[n] * mass[n])
+    });
     let mean = momentum / f64::max(sum, f64::MIN_POSITIVE);
     let relative: f64 = of
-        .iter()
-        .filter(free)
-        .map(|n| 0.5 * mass[*n] * (nodes.velocity[*n] - mean).length_squared())
+        .clone()
+        .map(|n| 0.5 * mass[n] * (nodes.velocity[n] - mean).length_squared())
         .sum();
     if relative <= 0.0 {
         return 0.0;
     }
     let taken = relative.min(excess);
     let left = (1.0 - taken / relative).sqrt();
-    for n in of.iter().filter(free) {
-        nodes.velocity[*n] = mean + (nodes.velocity[*n] - mean) * left;
+    for n in of {
+        nodes.velocity[n] = mean + (nodes.velocity[n] - mean) * left;
     }
     taken
 }
