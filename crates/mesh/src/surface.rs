@@ -167,6 +167,35 @@ impl Surface {
         }
     }
 
+    /// The same surface with every triangle cut into four through the middles of its sides. Vertices keep their numbers; those of the middles of
+    /// [`edges`](Self::edges) come after them, in that order.
+    pub fn quartered(&self) -> Self {
+        let edges = self.edges();
+        let first = self.positions.len() as u32;
+        let at = |n: u32| self.positions.get(n as usize).copied();
+        let middle = |edge: &[u32; 2]| match edge.map(at) {
+            [Some(a), Some(b)] => 0.5 * (a + b),
+            _ => DVec3::NAN,
+        };
+        let between = |a: u32, b: u32| {
+            let place = edges.binary_search(&[a.min(b), a.max(b)]);
+            place.map_or(u32::MAX, |k| first + k as u32)
+        };
+        let four = |&[a, b, c]: &[u32; 3]| {
+            let [ab, bc, ca] = [between(a, b), between(b, c), between(c, a)];
+            [[a, ab, ca], [ab, b, bc], [ca, bc, c], [ab, bc, ca]]
+        };
+        Self {
+            positions: self
+                .positions
+                .iter()
+                .copied()
+                .chain(edges.iter().map(middle))
+                .collect(),
+            triangles: self.triangles.iter().flat_map(four).collect(),
+        }
+    }
+
     fn all_corners(&self) -> impl Iterator<Item = [DVec3; 3]> {
         self.triangles.iter().filter_map(|&t| self.corners(t))
     }
@@ -245,6 +274,24 @@ pub(crate) mod tests {
             surface.edges(),
             [[0, 1], [0, 2], [0, 3], [1, 2], [1, 3], [2, 3]]
         );
+    }
+
+    #[test]
+    fn a_quartered_surface_is_the_same_with_four_times_the_triangles() {
+        let whole = tetrahedron();
+        let fine = whole.quartered();
+        assert_eq!(fine.check(), Ok(()));
+        assert_eq!((fine.triangles.len(), fine.positions.len()), (16, 10));
+        assert_eq!(fine.positions[..4], whole.positions);
+        assert!((fine.area() - whole.area()).abs() < 1e-15);
+        assert!((fine.volume() - whole.volume()).abs() < 1e-15);
+        let closed = fine.edges().len() * 2 == fine.triangles.len() * 3;
+        assert!(closed);
+        for (k, [a, b]) in whole.edges().into_iter().enumerate() {
+            let middle = whole.positions[a as usize].midpoint(whole.positions[b as usize]);
+            assert_eq!(fine.positions[4 + k], middle);
+        }
+        assert_eq!(Surface::default().quartered(), Surface::default());
     }
 
     #[test]

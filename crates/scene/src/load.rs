@@ -173,6 +173,17 @@ pub struct Scene {
 }
 
 impl Scene {
+    /// The same scene with the triangles of every membrane cut into four once more: what depends on the mesh comes out otherwise. It can't be recorded, as it is in no file.
+    pub fn with_finer_membranes(&self) -> Self {
+        let mut finer = self.clone();
+        for source in &mut finer.sources {
+            for membrane in &mut source.file.membrane {
+                membrane.refine = membrane.refine.saturating_add(1);
+            }
+        }
+        finer
+    }
+
     /// Reads a scene file with all it includes.
     pub fn load(path: impl AsRef<Path>) -> Result<Self, SceneError> {
         let path = path.as_ref();

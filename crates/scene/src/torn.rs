@@ -21,6 +21,8 @@ pub struct Torn {
     pub edits: u64,
     /// Triangles, and how many it had whole.
     pub triangles: [usize; 2],
+    /// Mean length of its edges when it was whole, m: what results may depend on and should not.
+    pub mean_edge: f64,
     /// Pieces that share no edge.
     pub pieces: usize,
     /// Length of all tears and cuts, m.
@@ -74,6 +76,7 @@ impl Simulation {
             cuts,
             edits: sheet.version(),
             triangles: [sheet.triangle_count(), whole.triangle_count()],
+            mean_edge: film.edge,
             pieces: sheet.pieces(),
             length,
             area: all / whole.rest_area(),
@@ -124,19 +127,18 @@ fn beyond(sheet: &Sheet, from: NodeId, at: NodeId) -> Option<NodeId> {
     sheet.facing_edge(edge).map(|_| next)
 }
 
-/// How far a node of a slit may lie beside the line that was cut, in edges.
-const ON_SLIT: f64 = 0.25;
-
 fn path_error(film: &Film, sheet: &Sheet, sides: &[EdgeId]) -> Option<PathError> {
     let path = film.path.as_ref()?;
     let whole = film.whole.sheet();
     let edges = whole.edges().map(|e| whole.rest_length(e)).sum::<f64>();
     let near = edges / whole.edge_count().max(1) as f64;
-    // Sides of a slit that was there from the start: both ends lie on it, but for how far an edit moves nodes that are in its way.
+    // Sides of a slit that was there from the start, and what it tore on by itself: they lie within an edge of the slit, and nearer to it than to the path. Where the two
+    // meet, as where a circle closes, sides belong to the path.
     let is_cut = |[a, b]: [DVec3; 2]| {
+        let own = path.distance(0.5 * (a + b));
         let on = |cut: &[DVec3; 2]| {
             let far = |p: DVec3| segment(p, cut[0], cut[1]);
-            far(a).max(far(b)) < ON_SLIT * near
+            far(a).max(far(b)) < near && far(0.5 * (a + b)) < own
         };
         film.slits.iter().any(on)
     };

@@ -9,7 +9,7 @@ use std::{
 };
 use trocar_math::statistics::quantile;
 use trocar_scene::{
-    Event, JointForce, Simulation, Stage, StepReport, recording::BUILD, report::Methods,
+    Event, JointForce, Simulation, Stage, StepReport, recording::BUILD, report::Methods, torn::Torn,
 };
 
 /// More steps than this are counted but not kept for the quantiles.
@@ -40,6 +40,8 @@ pub struct Gathered {
     lost: BTreeMap<u32, u64>,
     /// Joints with rows that others already determine.
     redundant: BTreeSet<u32>,
+    /// What became of membranes in a run with a finer mesh.
+    finer: Vec<Torn>,
 }
 
 /// µs at three quantiles.
@@ -102,7 +104,10 @@ struct Document<'a> {
     lost_joints: Vec<LostEntry>,
     joints: Vec<JointEntry<'a>>,
     /// What became of membranes: how far they tore, how well along their curve, how smoothly, in how many pieces.
-    membranes: Vec<trocar_scene::torn::Torn>,
+    membranes: Vec<Torn>,
+    /// The same in a second run with their triangles cut into four, if one was asked for.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    finer_membranes: &'a [Torn],
     events: &'a [Event],
     final_hash: String,
 }
@@ -138,6 +143,11 @@ impl Gathered {
         }
         self.redundant.extend(&report.redundant_joints);
         self.methods = report.methods;
+    }
+
+    /// Takes in what became of membranes in a run with a finer mesh.
+    pub fn set_finer(&mut self, finer: Vec<Torn>) {
+        self.finer = finer;
     }
 
     /// What happened.
@@ -243,6 +253,7 @@ impl Gathered {
             lost_joints: self.lost_joints(simulation),
             joints: joints(simulation),
             membranes: simulation.torn(),
+            finer_membranes: &self.finer,
             events: &self.events,
             final_hash: format!("{:016x}", simulation.hash()),
         })

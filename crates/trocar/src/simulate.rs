@@ -7,6 +7,7 @@ use std::{path::PathBuf, process::ExitCode, time::Instant};
 use trocar_scene::{
     Scene, Simulation,
     recording::{Recording, Writer},
+    torn::Torn,
 };
 
 /// What `simulate` may be told.
@@ -26,6 +27,9 @@ pub struct Options {
     /// Write a report as JSON: costs of every stage, residuals, events, the final hash. `-` prints it.
     #[arg(long)]
     report: Option<PathBuf>,
+    /// Run it once more with the triangles of membranes cut into four, and say what that changed: in the report under `finer_membranes`, and in a line for each.
+    #[arg(long, conflicts_with_all = ["resume", "record"])]
+    finer: bool,
     #[command(flatten)]
     export: export::ExportOptions,
     /// Threads the step may use.
@@ -127,6 +131,12 @@ pub fn run(options: &Options) -> Result<ExitCode> {
                 .map(|path| format!("wrote {}", path.display())),
         );
     }
+    if options.finer {
+        let finer = finer(&scene, options, recorded.as_ref())?;
+        let pairs = simulation.torn().into_iter().zip(&finer);
+        lines.extend(pairs.map(|(coarse, fine)| compared(&coarse, fine)));
+        gathered.set_finer(finer);
+    }
     match &options.report {
         Some(path) if path.as_os_str() == "-" => {
             lines.clear();
@@ -137,4 +147,48 @@ pub fn run(options: &Options) -> Result<ExitCode> {
     }
     crate::print(&lines.join("\n"))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// What becomes of membranes in the same time with their triangles cut into four.
+fn finer(scene: &Scene, options: &Options, recorded: Option<&Recording>) -> Result<Vec<Torn>> {
+    let mut simulation = Simulation::new(&scene.with_finer_membranes(), options.threads)?;
+    let idle = simulation.idle_input();
+    let mut inputs = recorded.map(Recording::inputs);
+    let bar = progress::bar((options.seconds / idle.dt) as u64, "once more, finer");
+    while simulation.state().time < options.seconds - 0.5 * idle.dt {
+        let input = match inputs.as_mut() {
+            None => &idle,
+            Some(inputs) => match inputs.next() {
+                Some(input) => input,
+                None => break,
+            },
+        };
+        simulation.step(input);
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    Ok(simulation.torn())
+}
+
+/// What a finer mesh changed.
+fn compared(coarse: &Torn, fine: &Torn) -> String {
+    let mm = |metres: f64| 1e3 * metres;
+    let mut line = format!(
+        "{}: edges of {:.3} and {:.3} mm: torn by {:.2} and {:.2} mm, {} and {} pieces",
+        coarse.membrane,
+        mm(coarse.mean_edge),
+        mm(fine.mean_edge),
+        mm(coarse.length),
+        mm(fine.length),
+        coarse.pieces,
+        fine.pieces,
+    );
+    if let (Some(a), Some(b)) = (coarse.path, fine.path) {
+        line += &format!(
+            ", {:.3} and {:.3} mm beside the path in the mean",
+            mm(a.mean),
+            mm(b.mean)
+        );
+    }
+    line
 }

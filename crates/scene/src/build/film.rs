@@ -31,6 +31,12 @@ const MOST_POINTS: usize = 32;
 /// Most calls of tear in a step.
 const MOST_CALLS: u32 = 100;
 
+/// Triangles are divided at most so many times.
+const MOST_REFINED: u32 = 4;
+
+/// Divided triangles there are at most.
+const MOST_DIVIDED: usize = 1_000_000;
+
 /// Edges shorter than this on average, m, are no tissue; most likely the unit is wrong.
 const LEAST_EDGE: f64 = 1e-6;
 
@@ -68,6 +74,8 @@ pub(super) fn build(
         check.thickness(thickness, &["contact_thickness".into()])?;
     }
     let (mut surface, shape) = surface(scene, check, spec)?;
+    let divided = divide(check, spec, &mut surface)?;
+    let spec = &shared_out(spec);
     check.points(&[spec.position], "position")?;
     check.finite(&[spec.rotation], "rotation")?;
     let turn = rotation::from_scaled_axis(spec.rotation.into());
@@ -87,9 +95,9 @@ pub(super) fn build(
         check.error(&[shape.into()], e.to_string(), remedy)
     })?;
     // Selected before it is cut: nodes are counted as the shape has them.
-    let fixed = selected(check, "fixed", &sheet, &spec.fixed)?;
+    let fixed = selected(check, "fixed", (&sheet, &divided), &spec.fixed)?;
     let loose = match &spec.adhesion {
-        Some(adhesion) => selected(check, "adhesion", &sheet, &adhesion.loose)?,
+        Some(adhesion) => selected(check, "adhesion", (&sheet, &divided), &adhesion.loose)?,
         None => Vec::new(),
     };
     let slits = cut(check, &mut sheet, &spec.slit)?;
@@ -115,7 +123,7 @@ pub(super) fn build(
         parts.fold_support = Some((step / back).min(1.0));
     }
     if let Some(tearing) = &spec.tearing {
-        let (measure, settings) = tears(check, tearing, edge)?;
+        let (measure, settings) = tears(check, tearing, (edge, spec.refine))?;
         parts.measure = measure;
         parts.tearing = Some(settings);
     }
@@ -129,6 +137,61 @@ pub(super) fn build(
         edge,
         slits,
     })
+}
+
+/// Cuts the triangles of a surface into four as often as the file says. Gives the edges that each time were cut in the middle: their middles have the numbers after
+/// those of all nodes before.
+fn divide(
+    check: &Checker<'_>,
+    spec: &MembraneTissue,
+    surface: &mut Surface,
+) -> Result<Vec<(usize, Vec<[u32; 2]>)>, SceneError> {
+    let triangles = surface
+        .triangles
+        .len()
+        .saturating_mul(1 << (2 * spec.refine.min(MOST_REFINED)));
+    if spec.refine > MOST_REFINED || triangles > MOST_DIVIDED {
+        let problem = format!(
+            "{} triangles can't be divided {} times",
+            surface.triangles.len(),
+            spec.refine
+        );
+        let remedy =
+            format!("Divide at most {MOST_REFINED} times, into at most {MOST_DIVIDED} triangles.");
+        return Err(check.error(&["refine".into()], problem, remedy));
+    }
+    let sphere = spec.disc.and_then(|disc| disc.sphere);
+    let mut divided = Vec::new();
+    for _ in 0..spec.refine {
+        let (first, edges) = (surface.positions.len(), surface.edges());
+        *surface = surface.quartered();
+        // What lies on a sphere goes on doing so.
+        if let Some(radius) = sphere {
+            for p in &mut surface.positions[first..] {
+                *p = p.normalize_or(DVec3::Z) * radius;
+            }
+        }
+        divided.push((first, edges));
+    }
+    Ok(divided)
+}
+
+/// The same membrane with what is given for every node as it is for each of those that its divided triangles have.
+fn shared_out(spec: &MembraneTissue) -> MembraneTissue {
+    let share = 1.0 / f64::from(1_u32 << (2 * spec.refine.min(MOST_REFINED)));
+    let mut spec = spec.clone();
+    if let Some(springs) = &mut spec.springs {
+        springs.mass *= share;
+    }
+    if let Some(adhesion) = &mut spec.adhesion {
+        for number in [&mut adhesion.node, &mut adhesion.floor]
+            .into_iter()
+            .flatten()
+        {
+            *number *= share;
+        }
+    }
+    spec
 }
 
 /// Its surface in its own frame, and the key that says what it is.
@@ -296,7 +359,7 @@ fn floor(
 fn tears(
     check: &Checker<'_>,
     spec: &TearingSpec,
-    edge: f64,
+    (edge, refine): (f64, u32),
 ) -> Result<(Measure, TearSettings), SceneError> {
     if !(1..=MOST_CALLS).contains(&spec.calls) {
         let problem = format!("{} calls in a step are out of range", spec.calls);
@@ -312,14 +375,16 @@ fn tears(
             "Leave it out, or choose `measure = \"tension\"`.",
         ));
     }
+    // What a tear sees and how far it goes is a matter of the sheet, not of how finely its triangles were divided.
+    let whole = edge * f64::from(1_u32 << refine.min(MOST_REFINED));
     let measure = match spec.measure {
         MeasureName::Printed => Measure::Printed,
         MeasureName::Pulled => Measure::Pulled,
         MeasureName::Tension => Measure::Tension {
-            reach: spec.reach.unwrap_or(2.0 * edge),
+            reach: spec.reach.unwrap_or(2.0 * whole),
         },
     };
-    let usual = Lengths::of_edge(edge);
+    let (usual, before) = (Lengths::of_edge(edge), Lengths::of_edge(whole));
     let settings = TearSettings {
         algorithm: match spec.algorithm {
             AlgorithmName::Continuous => Algorithm::Continuous,
@@ -336,8 +401,8 @@ fn tears(
             fastest: spec.fastest,
         },
         lengths: Lengths {
-            least: spec.least.unwrap_or(usual.least),
-            most: spec.most.unwrap_or(usual.most),
+            least: spec.least.unwrap_or(before.least),
+            most: spec.most.unwrap_or(before.most),
             gap: spec.gap.unwrap_or(usual.gap),
             near: spec.near.unwrap_or(usual.near),
             side: spec.side.unwrap_or(usual.side),
@@ -388,7 +453,7 @@ pub(super) fn path_of(check: &Checker<'_>, spec: &PathSpec) -> Result<Path, Scen
 fn selected(
     check: &Checker<'_>,
     key: &'static str,
-    sheet: &Sheet,
+    (sheet, divided): (&Sheet, &[(usize, Vec<[u32; 2]>)]),
     selects: &[MembraneSelect],
 ) -> Result<Vec<usize>, SceneError> {
     let mut all = Vec::new();
@@ -414,6 +479,17 @@ fn selected(
                         return Err(wrong(problem, &remedy));
                     }
                     all.push(*n as usize);
+                }
+                // Of an edge with both ends among them the middle, too.
+                for (first, edges) in divided {
+                    all[before..].sort_unstable();
+                    let known = all[before..].to_vec();
+                    let has = |n: &u32| known.binary_search(&(*n as usize)).is_ok();
+                    let cut = edges
+                        .iter()
+                        .enumerate()
+                        .filter(|(_, ends)| ends.iter().all(has));
+                    all.extend(cut.map(|(k, _)| first + k));
                 }
             }
             (false, None, Some(ball)) => {

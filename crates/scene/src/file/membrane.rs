@@ -23,6 +23,10 @@ pub struct MembraneTissue {
     /// A mesh file (STL, OBJ, PLY, OFF, VTK, VTU, MSH), relative to this file and inside its folder: one open sheet.
     #[serde(default)]
     pub mesh: Option<String>,
+    /// Every triangle is cut into four, so many times, 0 to 4, to see whether results depend on the mesh: what is given for every node (`mass`, `node`, `floor`) is shared out among more of them, a tear looks
+    /// and goes as far as before unless `reach`, `least` and `most` say otherwise, and nodes keep their numbers. Default: 0.
+    #[serde(default)]
+    pub refine: u32,
     /// Scales the mesh; 0.001 for a file in millimetres. Default: 1.
     #[serde(default = "one")]
     pub scale: f64,
