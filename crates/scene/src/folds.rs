@@ -31,7 +31,7 @@ const RECOVERY: f64 = 0.05;
 /// How far surfaces yield at a point, m/N: a tenth of a millimetre under a fifth of a newton.
 const GIVE: f64 = 5e-4;
 
-/// What was nearer than this part of the thickness at rest stays free: edges of a cut, and what is tied together.
+/// What was nearer than this part of the thickness at rest stays free, of one tissue or of two that are tied together: edges of a cut, and where the one is grown to the other.
 const LEAST_APART: f64 = 0.25;
 
 /// What is farther away than this part of the thickness more, and does not come nearer, is let be.
@@ -46,6 +46,13 @@ struct Member {
     matter: MatterId,
     share: Share,
     thickness: f64,
+}
+
+/// True if one of two tissues follows nodes of the other, or is tied to it.
+fn are_coupled(model: &Model, a: MatterId, b: MatterId) -> bool {
+    let are = |x: MatterId, y: MatterId| [x, y] == [a, b] || [y, x] == [a, b];
+    let copies = model.hypers.iter().any(|h| are(h.master.0, h.slave.0));
+    copies || model.ties.iter().any(|t| are(t.a.matter, t.b.matter))
 }
 
 /// The tissues of a group that touch themselves and each other.
@@ -65,6 +72,8 @@ pub struct Folding {
     thickness: f64,
     spacing: f64,
     changes: Vec<Change>,
+    /// Pairs of members that are one tissue, or tied together, by their places: row by row.
+    grown: Vec<bool>,
 }
 
 /// What is remembered of a contact.
@@ -166,6 +175,7 @@ impl Folding {
             reach: -1.0,
             spacing: 0.0,
             changes: Vec::new(),
+            grown: Vec::new(),
         };
         folding.number(model);
         folding.spacing = folding.mean_edge();
@@ -220,11 +230,11 @@ impl Folding {
             let own = self.members.iter().find(|m| t < m.share.triangles[1])?;
             model.membrane(own.matter).is_none().then_some(own.matter)
         };
-        let coupled = |a: MatterId, b: MatterId| {
-            let are = |x: MatterId, y: MatterId| [x, y] == [a, b] || [y, x] == [a, b];
-            let copies = model.hypers.iter().any(|h| are(h.master.0, h.slave.0));
-            copies || model.ties.iter().any(|t| are(t.a.matter, t.b.matter))
-        };
+        self.grown.clear();
+        for a in &self.members {
+            let with = |b: &Member| a.matter == b.matter || are_coupled(model, a.matter, b.matter);
+            self.grown.extend(self.members.iter().map(with));
+        }
         let surface = Side {
             tree: &self.tree,
             positions: &self.positions,
@@ -233,7 +243,7 @@ impl Folding {
             let (Some(a), Some(b)) = (net(s), net(t)) else {
                 return false;
             };
-            a != b && coupled(a, b)
+            a != b && are_coupled(model, a, b)
         };
         self.folds.join(surface, grown);
     }
@@ -463,7 +473,9 @@ impl Folding {
             let rest = |m: &Member, on| sum(&model.start[m.matter.index()].position, on);
             // What is nearer at rest has a right to be.
             let distance = thickness.min(rest(a, &from).distance(rest(b, &to)));
-            if distance < LEAST_APART * thickness || fold.normal == DVec3::ZERO {
+            let grown = self.grown[from.0 * self.members.len() + to.0];
+            let free = grown && distance < LEAST_APART * thickness;
+            if free || fold.normal == DVec3::ZERO {
                 return None;
             }
             let speed = |m: &Member, on| sum(&share(m.matter).velocity, on);

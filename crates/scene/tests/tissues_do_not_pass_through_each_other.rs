@@ -301,3 +301,55 @@ fn what_touches_itself_follows_tears() {
     one.model().membrane(film).unwrap().sheet().check().unwrap();
     assert!(places(&one, "sheet").iter().all(|p| p.length() < 0.02));
 }
+
+/// Two sheets that are laid nearer to each other than a quarter of their thickness, or flush, are pressed together: nothing joins them, so that they stay apart. The lower one is held along its short
+/// ends; the upper one is drawn down through it in the middle.
+#[test]
+fn sheets_laid_upon_each_other_stay_apart() {
+    let thick = "contact_thickness = 0.0004";
+    let [rows, columns] = [9, 7];
+    let last = (rows - 1) * columns;
+    let held: Vec<String> = (0..columns)
+        .chain(last..last + columns)
+        .map(|n| n.to_string())
+        .collect();
+    let held = format!("fixed = [{{ nodes = [{}] }}]\n{thick}", held.join(", "));
+    for apart in [5e-5, 0.0] {
+        let [x, z] = [0.0024, 0.0013];
+        let mut text = world(0.0)
+            + &small("below", [0.0; 3], [rows, columns], &held)
+            + &small("above", [x, apart, z], [5, 5], thick);
+        for corner in [
+            [0.001, 0.001],
+            [0.003, 0.001],
+            [0.001, 0.003],
+            [0.003, 0.003],
+        ] {
+            let [x, z] = [x + corner[0], z + corner[1]];
+            text += &format!(
+                "[[command]]\nat = 0\nuntil = 1\nforce = 0.004\non = {{ tissue = \"above\", at = [{x}, {apart:?}, {z}] }}\n\
+                 pull = [[{x}, {apart:?}, {z}], [{x}, -0.006, {z}], [{x}, -0.006, {z}]]\n"
+            );
+        }
+        let mut simulation = built(&text);
+        // How high the upper one is over the middle of the lower one, and where that is.
+        let deep = |simulation: &Simulation| {
+            let (below, above) = (places(simulation, "below"), places(simulation, "above"));
+            let mean = |list: &[DVec3]| list.iter().map(|p| p.y).sum::<f64>() / list.len() as f64;
+            let middle = rows / 2 * columns + columns / 2;
+            (mean(above) - below[middle].y, below[middle].y)
+        };
+        run(&mut simulation, 60);
+        let (over, sag) = deep(&simulation);
+        let what = format!("{apart} m apart: {over} m over, sagging by {sag} m");
+        // It hangs in the lower one, which bears it, and is nowhere below it.
+        assert!(sag < -2e-4 && over > -2e-4, "{what}");
+        for p in places(&simulation, "above") {
+            let nearest = places(&simulation, "below")
+                .iter()
+                .min_by(|a, b| a.distance(*p).total_cmp(&b.distance(*p)))
+                .unwrap();
+            assert!(p.y > nearest.y - 3e-4, "{what}: {p} under {nearest}");
+        }
+    }
+}
