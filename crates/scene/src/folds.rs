@@ -72,6 +72,8 @@ pub struct Folding {
     thickness: f64,
     spacing: f64,
     changes: Vec<Change>,
+    /// How far anything pushes tissue in the substep, m.
+    pushed: f64,
     /// Pairs of members that are one tissue, or tied together, by their places: row by row.
     grown: Vec<bool>,
 }
@@ -175,6 +177,7 @@ impl Folding {
             reach: -1.0,
             spacing: 0.0,
             changes: Vec::new(),
+            pushed: 0.0,
             grown: Vec::new(),
         };
         folding.number(model);
@@ -351,14 +354,15 @@ impl Folding {
         self.reach = -1.0;
     }
 
-    /// Finds what touches in a substep of `h` seconds.
+    /// Finds what touches in a substep of `h` seconds, in which something pushes tissue by up to `pushed` (m): what is pushed had no velocity yet that would tell.
     pub fn find<'n>(
         &mut self,
         model: &Model,
         share: impl Fn(MatterId) -> &'n Nodes,
-        h: f64,
+        (h, pushed): (f64, f64),
         crew: Option<&Crew>,
     ) {
+        self.pushed = pushed.min(self.spacing);
         let mut fastest = 0.0_f64;
         for member in &self.members {
             let (nodes, from) = (share(member.matter), member.share.nodes[0] as usize);
@@ -374,7 +378,7 @@ impl Folding {
         }
         // What goes farther than an edge in a substep may be near nothing before and after it: it is swept.
         let swift = way > self.spacing;
-        let range = self.thickness * (1.0 + WATCH) + way.min(self.spacing);
+        let range = self.thickness * (1.0 + WATCH) + way.min(self.spacing) + self.pushed;
         if swift || 2.0 * self.moved() + range > self.reach {
             // A node that is nowhere touches nothing, and hides no other.
             let _ = match crew {
@@ -481,7 +485,7 @@ impl Folding {
             let speed = |m: &Member, on| sum(&share(m.matter).velocity, on);
             let closing = fold.normal.dot(speed(a, &from) - speed(b, &to)) * h;
             let gap = fold.distance - distance;
-            if gap > WATCH * thickness + 2.0 * closing.max(0.0) {
+            if gap > WATCH * thickness + 2.0 * closing.max(0.0) + self.pushed {
                 return None;
             }
             let on = |m: &Member, (_, nodes, weights): (usize, [u32; 3], [f64; 3])| Anchor {

@@ -353,3 +353,41 @@ fn sheets_laid_upon_each_other_stay_apart() {
         }
     }
 }
+
+/// A tool as fast as hands, which goes a millimetre in a substep, presses a sheet onto another, 0.8 mm below it. What is struck has no velocity yet that would tell where it goes.
+#[test]
+fn what_a_tool_presses_onto_another_does_not_go_through_it() {
+    let net = |name: &str, height: f64| {
+        format!(
+            "[[sheet]]\nname = \"{name}\"\norigin = [-0.02, {height:?}, -0.02]\nu = [0, 0, 0.04]\nv = [0.04, 0, 0]\nrows = 21\ncolumns = 21\n\
+             fixed = [{{ within = {{ centre = [-0.52, {height:?}, 0], radius = 0.501 }} }}, {{ within = {{ centre = [0.52, {height:?}, 0], radius = 0.501 }} }}]\n\
+             material = {{ mass = 0.0001, damping = 0.02, stiffness = 60, contact_thickness = 0.0004 }}\n"
+        )
+    };
+    for speed in [1.0, 1.5, 2.0] {
+        let text = format!(
+            "trocar = 1\n[world]\nstep = 0.002\ngravity = [0, 0, 0]\n{}{}\
+             [[instrument]]\nname = \"tool\"\ntrocar = [0, 0.15, 0]\ntarget = [0, 0, 0]\ndepth = 0.12\njaw = 0\nspeed = {speed:?}\n\
+             shaft_radius = 0.0015\njaw_radius = 0.0015\njaw_length = 0.02\njaws = [0, 1]\n",
+            net("below", 0.0),
+            net("above", 0.0008),
+        );
+        let mut simulation = built(&text);
+        let mut input = simulation.idle_input();
+        input.handles[0] =
+            common::handle_to(&simulation, 0, DVec3::new(0.0007, -0.004, 0.0006), 0.0);
+        let mut most = 0;
+        for _ in 0..25 {
+            simulation.step(&input);
+            assert!(common::is_sound(&simulation, 0.6));
+            most = most.max(crossings(&simulation));
+        }
+        let lowest = |name: &str| {
+            let heights = places(&simulation, name).iter().map(|p| p.y);
+            heights.fold(f64::INFINITY, f64::min)
+        };
+        let [below, above] = ["below", "above"].map(lowest);
+        let what = format!("{speed} m/s: {most} pairs, {below} m and {above} m");
+        assert!(below < -0.002 && most == 0, "{what}");
+    }
+}

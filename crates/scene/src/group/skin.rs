@@ -199,9 +199,8 @@ impl Group {
         self.gather_again(stage, sub);
         let nodes = &self.nodes;
         let share = |m: MatterId| &nodes[stage.slot[m.index()] as usize];
-        if let Some(folding) = &mut self.folding {
-            folding.find(stage.model, share, sub.h, stage.crew);
-        }
+        // How far what touches a tissue may push it.
+        let mut pushed = 0.0_f64;
         for skin in &mut self.skins {
             // What is frozen can't give way, so no force could be right.
             let frozen = |(m, bad): (&MatterId, &u32)| *m == skin.matter && *bad >= PATIENCE;
@@ -297,9 +296,15 @@ impl Group {
                     contact.impulse = warm.impulse * growth;
                     contact.rub = warm.rub * growth;
                 }
+                let probe = &self.probes.list[touch.probe];
+                let watch = probe.ahead.map_or(WATCH, |ahead| ahead.watch);
+                pushed = pushed.max(probe.margin - watch);
                 self.keys.push(key);
                 self.contacts.push(contact);
             }
+        }
+        if let Some(folding) = &mut self.folding {
+            folding.find(stage.model, share, (sub.h, pushed), stage.crew);
         }
         self.add_folds(stage, sub);
         self.stir_bodies(stage);
