@@ -31,7 +31,7 @@ const RECOVERY: f64 = 0.05;
 /// How far surfaces yield at a point, m/N: a tenth of a millimetre under a fifth of a newton.
 const GIVE: f64 = 5e-4;
 
-/// What was nearer than this part of the thickness at rest stays free: edges of a cut, and what is tied together.
+/// What was nearer than this part of the thickness at rest stays free, of one tissue or of two that are tied together: edges of a cut, and where the one is grown to the other.
 const LEAST_APART: f64 = 0.25;
 
 /// What is farther away than this part of the thickness more, and does not come nearer, is let be.
@@ -46,6 +46,13 @@ struct Member {
     matter: MatterId,
     share: Share,
     thickness: f64,
+}
+
+/// True if one of two tissues follows nodes of the other, or is tied to it.
+fn are_coupled(model: &Model, a: MatterId, b: MatterId) -> bool {
+    let are = |x: MatterId, y: MatterId| [x, y] == [a, b] || [y, x] == [a, b];
+    let copies = model.hypers.iter().any(|h| are(h.master.0, h.slave.0));
+    copies || model.ties.iter().any(|t| are(t.a.matter, t.b.matter))
 }
 
 /// The tissues of a group that touch themselves and each other.
@@ -65,6 +72,10 @@ pub struct Folding {
     thickness: f64,
     spacing: f64,
     changes: Vec<Change>,
+    /// How far anything pushes tissue in the substep, m.
+    pushed: f64,
+    /// Pairs of members that are one tissue, or tied together, by their places: row by row.
+    grown: Vec<bool>,
 }
 
 /// What is remembered of a contact.
@@ -166,6 +177,8 @@ impl Folding {
             reach: -1.0,
             spacing: 0.0,
             changes: Vec::new(),
+            pushed: 0.0,
+            grown: Vec::new(),
         };
         folding.number(model);
         folding.spacing = folding.mean_edge();
@@ -220,11 +233,11 @@ impl Folding {
             let own = self.members.iter().find(|m| t < m.share.triangles[1])?;
             model.membrane(own.matter).is_none().then_some(own.matter)
         };
-        let coupled = |a: MatterId, b: MatterId| {
-            let are = |x: MatterId, y: MatterId| [x, y] == [a, b] || [y, x] == [a, b];
-            let copies = model.hypers.iter().any(|h| are(h.master.0, h.slave.0));
-            copies || model.ties.iter().any(|t| are(t.a.matter, t.b.matter))
-        };
+        self.grown.clear();
+        for a in &self.members {
+            let with = |b: &Member| a.matter == b.matter || are_coupled(model, a.matter, b.matter);
+            self.grown.extend(self.members.iter().map(with));
+        }
         let surface = Side {
             tree: &self.tree,
             positions: &self.positions,
@@ -233,7 +246,7 @@ impl Folding {
             let (Some(a), Some(b)) = (net(s), net(t)) else {
                 return false;
             };
-            a != b && coupled(a, b)
+            a != b && are_coupled(model, a, b)
         };
         self.folds.join(surface, grown);
     }
@@ -341,14 +354,15 @@ impl Folding {
         self.reach = -1.0;
     }
 
-    /// Finds what touches in a substep of `h` seconds.
+    /// Finds what touches in a substep of `h` seconds, in which something pushes tissue by up to `pushed` (m): what is pushed had no velocity yet that would tell.
     pub fn find<'n>(
         &mut self,
         model: &Model,
         share: impl Fn(MatterId) -> &'n Nodes,
-        h: f64,
+        (h, pushed): (f64, f64),
         crew: Option<&Crew>,
     ) {
+        self.pushed = pushed.min(self.spacing);
         let mut fastest = 0.0_f64;
         for member in &self.members {
             let (nodes, from) = (share(member.matter), member.share.nodes[0] as usize);
@@ -364,7 +378,7 @@ impl Folding {
         }
         // What goes farther than an edge in a substep may be near nothing before and after it: it is swept.
         let swift = way > self.spacing;
-        let range = self.thickness * (1.0 + WATCH) + way.min(self.spacing);
+        let range = self.thickness * (1.0 + WATCH) + way.min(self.spacing) + self.pushed;
         if swift || 2.0 * self.moved() + range > self.reach {
             // A node that is nowhere touches nothing, and hides no other.
             let _ = match crew {
@@ -463,13 +477,15 @@ impl Folding {
             let rest = |m: &Member, on| sum(&model.start[m.matter.index()].position, on);
             // What is nearer at rest has a right to be.
             let distance = thickness.min(rest(a, &from).distance(rest(b, &to)));
-            if distance < LEAST_APART * thickness || fold.normal == DVec3::ZERO {
+            let grown = self.grown[from.0 * self.members.len() + to.0];
+            let free = grown && distance < LEAST_APART * thickness;
+            if free || fold.normal == DVec3::ZERO {
                 return None;
             }
             let speed = |m: &Member, on| sum(&share(m.matter).velocity, on);
             let closing = fold.normal.dot(speed(a, &from) - speed(b, &to)) * h;
             let gap = fold.distance - distance;
-            if gap > WATCH * thickness + 2.0 * closing.max(0.0) {
+            if gap > WATCH * thickness + 2.0 * closing.max(0.0) + self.pushed {
                 return None;
             }
             let on = |m: &Member, (_, nodes, weights): (usize, [u32; 3], [f64; 3])| Anchor {

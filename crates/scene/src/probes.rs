@@ -19,7 +19,7 @@ pub const WATCH: f64 = 1e-3;
 const WATCHED_RADII: f64 = 4.0;
 
 /// Nothing is looked for farther than this, m, however fast it moves.
-const FARTHEST: f64 = 0.2;
+pub const FARTHEST: f64 = 0.2;
 
 /// Share of an overlap with a body that is undone in one substep. The rest follows: undone at once, it would be a blow.
 const RECOVERY: f64 = 0.05;
@@ -70,6 +70,8 @@ pub struct Probes {
     surfaces: usize,
     matters: Vec<MatterId>,
     before: Vec<Bounds>,
+    /// Margins before they were widened, m.
+    margins: Vec<f64>,
 }
 
 /// Room is made for so many pairs at once at most.
@@ -164,6 +166,20 @@ impl Probes {
         let found = self.near.update(things, LASTING * dt, may);
         self.pairs.clear();
         self.pairs.extend_from_slice(found);
+    }
+
+    /// Has all of them reach farther, m, until they are [narrowed](Self::narrow).
+    pub fn widen(&mut self, by: f64) {
+        self.margins.clear();
+        self.margins.extend(self.list.iter().map(|p| p.margin));
+        self.list.iter_mut().for_each(|probe| probe.margin += by);
+    }
+
+    /// Has them reach again as far as before they were widened.
+    pub fn narrow(&mut self) {
+        for (probe, margin) in self.list.iter_mut().zip(&self.margins) {
+            probe.margin = *margin;
+        }
     }
 
     /// Whether a probe may touch a surface in this step.

@@ -75,6 +75,46 @@ fn a_warm_step_takes_no_memory() {
     substeps_of_higher_order_take_no_memory();
     membranes_that_peel_and_stop_to_tear_take_no_memory();
     needles_and_forceps_take_no_memory();
+    sheets_that_touch_each_other_take_no_memory();
+}
+
+/// A tool presses a sheet onto another below it, and lets go, again and again.
+fn sheets_that_touch_each_other_take_no_memory() {
+    let mut text = String::from("trocar = 1\n[world]\nstep = 0.002\ngravity = [0, 0, 0]\n");
+    for (name, height) in [("below", 0.0), ("above", 0.001)] {
+        text += &format!(
+            "[[sheet]]\nname = \"{name}\"\norigin = [-0.01, {height:?}, -0.01]\nu = [0, 0, 0.02]\nv = [0.02, 0, 0]\nrows = 11\ncolumns = 11\n\
+             fixed = [{{ ring = 0 }}, {{ ring = 10 }}]\n\
+             material = {{ mass = 0.0001, damping = 0.02, stiffness = 60, memory = 2, contact_thickness = 0.0004 }}\n"
+        );
+    }
+    text += "[[instrument]]\nname = \"tool\"\ntrocar = [0, 0.15, 0]\ntarget = [0, 0, 0]\ndepth = 0.12\njaw = 0\njaws = [0, 1]\n";
+    let mut simulation = common::built(&text);
+    let tool = simulation.model().tools[0].grasper.clone();
+    let inputs: Vec<Input> = (0..200)
+        .map(|k| {
+            let c = trocar_math::real::cos(f64::from(k) * std::f64::consts::TAU / 100.0);
+            let mut input = simulation.idle_input();
+            let tip = DVec3::new(0.0005, 0.002 + 0.005 * c, 0.0003);
+            input.handles[0] = tool.handle_at(tip, 0.0, 0.0);
+            input
+        })
+        .collect();
+    for _ in 0..2 {
+        allocations(&mut simulation, &inputs);
+    }
+    let bears = |simulation: &Simulation| {
+        let below = simulation.model().tissues[0].matter;
+        let nodes = &simulation.state().nodes[below.index()].position;
+        nodes.iter().any(|p| p.y < -5e-4)
+    };
+    let (mut taken, mut borne) = (0, false);
+    for input in &inputs {
+        taken += allocations(&mut simulation, std::slice::from_ref(input));
+        borne |= bears(&simulation);
+    }
+    assert!(borne, "the lower one is pressed down by the upper one");
+    assert_eq!(taken, 0);
 }
 
 /// A needle sweeps to and fro over a sheet that sticks to it, and forceps hold and lift another part of it.

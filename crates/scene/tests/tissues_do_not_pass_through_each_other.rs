@@ -301,3 +301,93 @@ fn what_touches_itself_follows_tears() {
     one.model().membrane(film).unwrap().sheet().check().unwrap();
     assert!(places(&one, "sheet").iter().all(|p| p.length() < 0.02));
 }
+
+/// Two sheets that are laid nearer to each other than a quarter of their thickness, or flush, are pressed together: nothing joins them, so that they stay apart. The lower one is held along its short
+/// ends; the upper one is drawn down through it in the middle.
+#[test]
+fn sheets_laid_upon_each_other_stay_apart() {
+    let thick = "contact_thickness = 0.0004";
+    let [rows, columns] = [9, 7];
+    let last = (rows - 1) * columns;
+    let held: Vec<String> = (0..columns)
+        .chain(last..last + columns)
+        .map(|n| n.to_string())
+        .collect();
+    let held = format!("fixed = [{{ nodes = [{}] }}]\n{thick}", held.join(", "));
+    for apart in [5e-5, 0.0] {
+        let [x, z] = [0.0024, 0.0013];
+        let mut text = world(0.0)
+            + &small("below", [0.0; 3], [rows, columns], &held)
+            + &small("above", [x, apart, z], [5, 5], thick);
+        for corner in [
+            [0.001, 0.001],
+            [0.003, 0.001],
+            [0.001, 0.003],
+            [0.003, 0.003],
+        ] {
+            let [x, z] = [x + corner[0], z + corner[1]];
+            text += &format!(
+                "[[command]]\nat = 0\nuntil = 1\nforce = 0.004\non = {{ tissue = \"above\", at = [{x}, {apart:?}, {z}] }}\n\
+                 pull = [[{x}, {apart:?}, {z}], [{x}, -0.006, {z}], [{x}, -0.006, {z}]]\n"
+            );
+        }
+        let mut simulation = built(&text);
+        // How high the upper one is over the middle of the lower one, and where that is.
+        let deep = |simulation: &Simulation| {
+            let (below, above) = (places(simulation, "below"), places(simulation, "above"));
+            let mean = |list: &[DVec3]| list.iter().map(|p| p.y).sum::<f64>() / list.len() as f64;
+            let middle = rows / 2 * columns + columns / 2;
+            (mean(above) - below[middle].y, below[middle].y)
+        };
+        run(&mut simulation, 60);
+        let (over, sag) = deep(&simulation);
+        let what = format!("{apart} m apart: {over} m over, sagging by {sag} m");
+        // It hangs in the lower one, which bears it, and is nowhere below it.
+        assert!(sag < -2e-4 && over > -2e-4, "{what}");
+        for p in places(&simulation, "above") {
+            let nearest = places(&simulation, "below")
+                .iter()
+                .min_by(|a, b| a.distance(*p).total_cmp(&b.distance(*p)))
+                .unwrap();
+            assert!(p.y > nearest.y - 3e-4, "{what}: {p} under {nearest}");
+        }
+    }
+}
+
+/// A tool as fast as hands, which goes a millimetre in a substep, presses a sheet onto another, 0.8 mm below it. What is struck has no velocity yet that would tell where it goes.
+#[test]
+fn what_a_tool_presses_onto_another_does_not_go_through_it() {
+    let net = |name: &str, height: f64| {
+        format!(
+            "[[sheet]]\nname = \"{name}\"\norigin = [-0.02, {height:?}, -0.02]\nu = [0, 0, 0.04]\nv = [0.04, 0, 0]\nrows = 21\ncolumns = 21\n\
+             fixed = [{{ within = {{ centre = [-0.52, {height:?}, 0], radius = 0.501 }} }}, {{ within = {{ centre = [0.52, {height:?}, 0], radius = 0.501 }} }}]\n\
+             material = {{ mass = 0.0001, damping = 0.02, stiffness = 60, contact_thickness = 0.0004 }}\n"
+        )
+    };
+    for speed in [1.0, 1.5, 2.0] {
+        let text = format!(
+            "trocar = 1\n[world]\nstep = 0.002\ngravity = [0, 0, 0]\n{}{}\
+             [[instrument]]\nname = \"tool\"\ntrocar = [0, 0.15, 0]\ntarget = [0, 0, 0]\ndepth = 0.12\njaw = 0\nspeed = {speed:?}\n\
+             shaft_radius = 0.0015\njaw_radius = 0.0015\njaw_length = 0.02\njaws = [0, 1]\n",
+            net("below", 0.0),
+            net("above", 0.0008),
+        );
+        let mut simulation = built(&text);
+        let mut input = simulation.idle_input();
+        input.handles[0] =
+            common::handle_to(&simulation, 0, DVec3::new(0.0007, -0.004, 0.0006), 0.0);
+        let mut most = 0;
+        for _ in 0..25 {
+            simulation.step(&input);
+            assert!(common::is_sound(&simulation, 0.6));
+            most = most.max(crossings(&simulation));
+        }
+        let lowest = |name: &str| {
+            let heights = places(&simulation, name).iter().map(|p| p.y);
+            heights.fold(f64::INFINITY, f64::min)
+        };
+        let [below, above] = ["below", "above"].map(lowest);
+        let what = format!("{speed} m/s: {most} pairs, {below} m and {above} m");
+        assert!(below < -0.002 && most == 0, "{what}");
+    }
+}

@@ -32,6 +32,9 @@ const NONE: u32 = u32::MAX;
 /// In place of a side, as long as it is not known which of two contacts stays.
 const CHANGED: i8 = 2;
 
+/// What is nearer than this part of the thickness when it is first seen is flush: rounding alone says on which side it lies.
+const FLUSH: f64 = 1e-6;
+
 /// In place of a number, of a contact that is still to come.
 const SWEPT: u64 = u64::MAX;
 
@@ -272,7 +275,7 @@ impl Folds {
         let sorted = self.order.iter().map(|place| found[place.3 as usize]);
         self.folds.extend(sorted);
         for k in 0..self.folds.len() {
-            let fold = self.known(self.folds[k], surface);
+            let fold = self.known(self.folds[k], surface, FLUSH * thickness);
             self.folds[k] = fold;
         }
         &self.folds
@@ -347,8 +350,8 @@ impl Folds {
         self.owned.clear();
     }
 
-    /// The contact with number and side: those it had, or new ones.
-    fn known(&mut self, mut fold: Fold, surface: Side<'_>) -> Fold {
+    /// The contact with number and side: those it had, or new ones. What is nearer than `flush` (m) has no side of its own yet.
+    fn known(&mut self, mut fold: Fold, surface: Side<'_>, flush: f64) -> Fold {
         let old = self
             .before
             .binary_search_by_key(&fold.feature, |f| f.feature)
@@ -358,6 +361,12 @@ impl Folds {
         fold.id = old.map_or(self.next, |f| f.id);
         self.next += u64::from(old.is_none());
         let Some(direction) = fold.feature.direction(|n| surface.place(n)) else {
+            if fold.distance < flush {
+                let known = old.map(|f| f.normal).filter(|n| *n != DVec3::ZERO);
+                fold.normal = known
+                    .or_else(|| facing(&fold, surface))
+                    .unwrap_or(fold.normal);
+            }
             return fold;
         };
         if swept {
@@ -387,7 +396,14 @@ impl Folds {
         fold.side = match old {
             Some(old) if old.side != 0 => old.side,
             Some(old) => as_was(old.normal),
-            None => self.normal_beside(&fold).map_or(now, as_was),
+            None => {
+                let beside = self.normal_beside(&fold);
+                let lies = || match is_flush(&fold, surface, flush) {
+                    true => facing(&fold, surface),
+                    false => None,
+                };
+                beside.or_else(lies).map_or(now, as_was)
+            }
         };
         fold.normal = direction * f64::from(fold.side);
         fold.distance = along * f64::from(fold.side);
@@ -447,6 +463,35 @@ fn at(spot: &Spot, surface: Side<'_>) -> DVec3 {
     let nodes = surface.tree.triangle(spot.triangle);
     nodes.map_or(DVec3::NAN, |nodes| {
         closest::point(nodes.map(|n| surface.place(n)), spot.weights)
+    })
+}
+
+/// True if rounding alone says on which side of the other the one of a new contact lies: it is nearer than `flush` (m), all of it that would tell.
+fn is_flush(fold: &Fold, surface: Side<'_>, flush: f64) -> bool {
+    if !fold.feature.is_pierced() {
+        return fold.distance < flush;
+    }
+    let foot = at(&fold.spots[1], surface);
+    let height = |n: u32| (surface.place(n) - foot).dot(fold.normal).abs();
+    fold.feature.a.into_iter().all(|n| height(n) < flush)
+}
+
+/// The way out of a contact whose sides lie flush, from how its triangles face: surfaces that face each other touch with their outer sides, and of two that face the same way the later
+/// one lies on the outer side of the earlier. All contacts between the two say the same. None if a triangle has no area.
+fn facing(fold: &Fold, surface: Side<'_>) -> Option<DVec3> {
+    let outward = |spot: &Spot| {
+        let [a, b, c] = surface
+            .tree
+            .triangle(spot.triangle)?
+            .map(|n| surface.place(n));
+        (b - a).cross(c - a).try_normalize()
+    };
+    let [one, other] = [outward(&fold.spots[0])?, outward(&fold.spots[1])?];
+    let later = fold.spots[0].triangle > fold.spots[1].triangle;
+    Some(if one.dot(other) < 0.0 || later {
+        other
+    } else {
+        -one
     })
 }
 

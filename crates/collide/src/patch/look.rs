@@ -23,6 +23,8 @@ pub(super) struct Looks {
     /// While no node is far from where it was when the whole tree was fitted, that stays as it was.
     calm: Option<Calm>,
     count: u64,
+    /// Where the probes were, and how far they reached, when triangles were last gathered.
+    gathered: Vec<Sought>,
 }
 
 /// A surface that swings about where it was when its tree was fitted.
@@ -144,6 +146,22 @@ impl Sought {
         }
     }
 
+    /// How much less far a probe reaches in any direction than it did, m; negative if it reaches farther, no number if that can't be told.
+    fn spare(&self, probe: &Probe) -> f64 {
+        match (self, Self::of(probe)) {
+            (Self::Near(old, reach), Self::Near(new, now)) => {
+                reach - now - old.a.distance(new.a).max(old.b.distance(new.b))
+            }
+            (Self::Below(from, up, reach), Self::Below(to, normal, now)) if *up == normal => {
+                reach - now - (to - *from).dot(normal)
+            }
+            (Self::Within(old), Self::Within(new)) => {
+                (new.low - old.low).min(old.high - new.high).min_element()
+            }
+            _ => f64::NAN,
+        }
+    }
+
     /// How far it reaches, m.
     fn reach(&self, probe: &Probe) -> f64 {
         match self {
@@ -225,6 +243,8 @@ impl Patch {
             },
         }
         self.look(probes, &wants, positions);
+        self.looks.gathered.clear();
+        self.looks.gathered.extend(probes.iter().map(Sought::of));
         let Self {
             looks,
             broken,
@@ -256,6 +276,16 @@ impl Patch {
         make_room(&mut self.seen, pairs);
         make_room(&mut self.outward, pairs);
         pairs
+    }
+
+    /// True if the triangles that were last gathered are all that the probes may touch where they are now, although nodes have moved by up to `used` (m) since, what they are about to go
+    /// included. If not, something has become faster than was foreseen: gather again.
+    pub fn holds(&self, probes: &[Probe], used: f64) -> bool {
+        let then = &self.looks.gathered;
+        // A hair for rounding; what is no number does not hold.
+        let used = used * (1.0 + 1e-9);
+        let mut both = then.iter().zip(probes);
+        then.len() == probes.len() && both.all(|(then, probe)| then.spare(probe) >= used)
     }
 
     /// The tree has just been fitted: nodes drift from here.

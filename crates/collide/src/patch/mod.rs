@@ -221,6 +221,16 @@ impl Patch {
         }
     }
 
+    /// How far any node is from where it was when last [followed](Self::follow), m; infinite if that is not known. It looks at every node.
+    pub fn strayed(&self, positions: &[DVec3]) -> f64 {
+        if self.followed.len() != positions.len() {
+            return f64::INFINITY;
+        }
+        let ways = self.followed.iter().zip(positions);
+        let squares = ways.map(|(then, now)| then.distance_squared(*now));
+        squares.fold(0.0, f64::max).sqrt()
+    }
+
     /// A box around all nodes where they were when last [followed](Self::follow), m; around everything if that is not known.
     pub fn extent(&self) -> Bounds {
         self.extent.unwrap_or(Bounds {

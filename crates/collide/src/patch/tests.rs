@@ -467,3 +467,54 @@ fn a_patch_asked_too_early_is_whole_later() {
     assert!(patch.gather(&probes, &positions, f64::INFINITY) > 0);
     assert!(patch.broken().is_none());
 }
+
+/// What was gathered holds until probe and surface have used up the margin that it was gathered with, whichever of them moved, and what has come near then is not among it.
+#[test]
+fn what_was_gathered_holds_as_far_as_it_reached() {
+    let (mut patch, mut positions) = sheet();
+    let ball = |height: f64, margin: f64| Probe {
+        hull: Hull::Capsule(Capsule {
+            a: DVec3::new(0.03, height, 0.03),
+            b: DVec3::new(0.031, height, 0.03),
+            radius: 1e-3,
+        }),
+        margin,
+        ahead: None,
+    };
+    assert!(
+        !patch.holds(&[ball(0.01, 0.001)], 0.0),
+        "nothing was gathered"
+    );
+    patch.follow(&positions);
+    assert_eq!(
+        patch.gather(&[ball(0.01, 0.004)], &positions, f64::INFINITY),
+        0
+    );
+    for (height, margin, used, holds) in [
+        (0.01, 0.004, 0.0, true),
+        (0.01, 0.001, 0.0029, true),
+        (0.01, 0.001, 0.0031, false),
+        (0.008, 0.001, 0.0009, true),
+        (0.008, 0.001, 0.0011, false),
+        (0.01, 0.005, 0.0, false),
+        (0.01, 0.001, f64::NAN, false),
+        (f64::NAN, 0.001, 0.0, false),
+    ] {
+        let held = patch.holds(&[ball(height, margin)], used);
+        assert_eq!(held, holds, "{height} {margin} {used}");
+    }
+    assert!(!patch.holds(&[], 0.0), "others");
+    let cube = |height: f64, margin: f64| Probe {
+        hull: cube(DVec3::new(0.03, height, 0.03)),
+        margin,
+        ahead: None,
+    };
+    patch.gather(&[cube(0.01, 0.004)], &positions, 0.0);
+    assert!(patch.holds(&[cube(0.009, 0.001)], 0.0019));
+    assert!(!patch.holds(&[cube(0.009, 0.001)], 0.0021));
+    assert!(!patch.holds(&[ball(0.01, 0.001)], 0.0), "of another kind");
+    assert_eq!(patch.strayed(&positions), 0.0);
+    positions[40].y += 0.003;
+    assert!((patch.strayed(&positions) - 0.003).abs() < 1e-12);
+    assert_eq!(patch.strayed(&positions[1..]), f64::INFINITY);
+}

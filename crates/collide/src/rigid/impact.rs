@@ -3,7 +3,8 @@
 use glam::DVec3;
 use parry3d_f64::bounding_volume::Aabb;
 use parry3d_f64::math::Pose as Placed;
-use parry3d_f64::query::details::closest_points_support_map_support_map;
+use parry3d_f64::query::details::closest_points_support_map_support_map_with_params;
+use parry3d_f64::query::gjk::{GJKResult, VoronoiSimplex};
 use parry3d_f64::query::{ClosestPoints, DefaultQueryDispatcher, QueryDispatcher};
 use parry3d_f64::shape::{Shape as ParryShape, TriMesh};
 use trocar_math::{Pose, rotation};
@@ -13,6 +14,9 @@ use super::solid::{Solid, to_parry};
 
 /// More steps than conservative advancement needs for anything that really hits.
 const ROUNDS: usize = 128;
+
+/// Rounding of a distance along a line, as a part of it.
+const ROUNDING: f64 = 1e-9;
 
 /// The way of a body through a step: positions on a line, orientations by constant turn.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -38,6 +42,13 @@ impl Motion {
             motion: *self,
             place: place.copied(),
         }
+    }
+
+    /// False where it is no number, or so far that squares are none.
+    fn is_sound(&self) -> bool {
+        [&self.start, &self.end].into_iter().all(|pose| {
+            pose.position.length_squared().is_finite() && pose.rotation.length_squared().is_finite()
+        })
     }
 
     /// Angle it turns by, rad.
@@ -66,8 +77,8 @@ impl Path {
 ///
 /// Conservative advancement (Mirtich 1996): the gap along the line between the nearest points can't close faster than
 /// the bodies move along it plus what they turn, so that much of the way is free; go there and look again. Never late:
-/// if it runs out of rounds, the answer is the place reached, which is before the impact. Pairs of meshes and half
-/// spaces never touch.
+/// if it runs out of rounds, or can't tell how near they are, the answer is the place reached, which is before the impact: they may
+/// meet there. So is 0 if a way is no number. Pairs of meshes and half spaces never touch.
 pub fn time_of_impact(
     a: &Shape,
     motion_a: &Motion,
@@ -77,6 +88,9 @@ pub fn time_of_impact(
 ) -> Option<f64> {
     if !a.can_be_dynamic() && !b.can_be_dynamic() {
         return None;
+    }
+    if !motion_a.is_sound() || !motion_b.is_sound() || distance.is_nan() {
+        return Some(0.0);
     }
     let mut first: Option<f64> = None;
     for part_a in a.parts() {
@@ -148,7 +162,7 @@ impl Flight {
         for _ in 0..ROUNDS {
             let (pose_a, pose_b) = (to_parry(&self.a.at(at)), to_parry(&self.b.at(at)));
             match nearest(&pose_a.inv_mul(&pose_b), a, b, reach) {
-                ClosestPoints::WithinMargin(p, q) => {
+                Some(ClosestPoints::WithinMargin(p, q)) => {
                     let line = pose_b.transform_point(q) - pose_a.transform_point(p);
                     let gap = line.length();
                     if gap <= self.distance {
@@ -156,17 +170,29 @@ impl Flight {
                     }
                     // How much of the gap the whole way would close.
                     let closing = turn - self.way.dot(line) / gap;
+                    // What parts them for certain: points of long and thin things are not quite the nearest.
+                    let free = match (a.as_support_map(), b.as_support_map()) {
+                        (Some(one), Some(two)) => {
+                            let n = line / gap;
+                            let low = two.support_point(&pose_b, -n);
+                            gap.min((low - one.support_point(&pose_a, n)).dot(n))
+                        }
+                        _ => gap,
+                    };
                     // To the middle of the shell, so that the next look finds the bodies inside it.
-                    let step = (gap - 0.5 * self.distance) / closing;
-                    at += step;
-                    // What is not a number ends the search too.
-                    if closing > 0.0 && at < limit {
-                        continue;
+                    let step = free - 0.5 * self.distance;
+                    let next = at + step / closing;
+                    // Points that are none, or part nothing, tell nothing.
+                    if closing.is_nan() || next.is_nan() || step <= 0.0 {
+                        return Some(at);
                     }
-                    return None;
+                    if closing <= 0.0 || next >= limit {
+                        return None;
+                    }
+                    at = next;
                 }
-                ClosestPoints::Intersecting => return Some(at),
-                ClosestPoints::Disjoint => return None,
+                Some(ClosestPoints::Disjoint) => return None,
+                Some(ClosestPoints::Intersecting) | None => return Some(at),
             }
         }
         Some(at)
@@ -197,19 +223,40 @@ impl Flight {
     }
 }
 
-/// The nearest points of two convex things no further apart than `reach` (m), each in its own frame.
+/// The nearest points of two convex things no further apart than `reach` (m), each in its own frame; none if nobody can tell.
 ///
 /// By GJK wherever both are bounded and not round: what parry has for boxes and triangles is quicker, but gives points
 /// that are not always the nearest.
-fn nearest(pose: &Placed, a: &dyn ParryShape, b: &dyn ParryShape, reach: f64) -> ClosestPoints {
-    let maps = (a.as_support_map(), b.as_support_map());
-    match maps {
-        (Some(one), Some(two)) if a.as_ball().is_none() && b.as_ball().is_none() => {
-            closest_points_support_map_support_map(pose, one, two, reach)
-        }
-        _ => DefaultQueryDispatcher
+fn nearest(
+    pose: &Placed,
+    a: &dyn ParryShape,
+    b: &dyn ParryShape,
+    reach: f64,
+) -> Option<ClosestPoints> {
+    let (Some(one), Some(two)) = (a.as_support_map(), b.as_support_map()) else {
+        return DefaultQueryDispatcher
             .closest_points(pose, a, b, reach)
-            .unwrap_or(ClosestPoints::Disjoint),
+            .ok();
+    };
+    if a.as_ball().is_some() || b.as_ball().is_some() {
+        return DefaultQueryDispatcher
+            .closest_points(pose, a, b, reach)
+            .ok();
+    }
+    let simplex = &mut VoronoiSimplex::new();
+    match closest_points_support_map_support_map_with_params(pose, one, two, reach, simplex, None) {
+        GJKResult::ClosestPoints(p, q, _) => Some(ClosestPoints::WithinMargin(
+            p,
+            pose.inverse_transform_point(q),
+        )),
+        GJKResult::Intersection => Some(ClosestPoints::Intersecting),
+        // It says so, too, when it is out of rounds. Then the direction does not part them.
+        GJKResult::NoIntersection(way) => {
+            let high = one.local_support_point(way).dot(way);
+            let gap = two.support_point(pose, -way).dot(way) - high;
+            (gap >= reach * (1.0 - ROUNDING)).then_some(ClosestPoints::Disjoint)
+        }
+        GJKResult::Proximity(_) => None,
     }
 }
 
@@ -288,5 +335,94 @@ mod tests {
         assert_eq!(time_of_impact(&plane, &still, &floor, &still, 1e-3), None);
         let sunk = Motion::still(at(0.0, 0.005, 0.0));
         assert_eq!(time_of_impact(&plane, &still, &rod, &sunk, 1e-3), Some(0.0));
+    }
+
+    /// The middles of both come to the same place halfway, so that they meet, however flat, long, large or fast they are.
+    #[test]
+    fn what_meets_for_certain_is_never_said_to_miss() {
+        let mut random = 7_u64;
+        let mut dice = || {
+            random = random
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            (random >> 11) as f64 / (1_u64 << 53) as f64
+        };
+        for case in 0..4000 {
+            // A hull is made of its points to within a part of its size, and must not be thinner than that.
+            let span = if case % 4 == 3 { 3.0 } else { 7.0 };
+            let mut size = || trocar_math::real::pow(10.0, 1.0 - span * dice());
+            let forms = [0, 1].map(|_| {
+                let [x, y, z] = [size(), size(), size()];
+                match case % 4 {
+                    0 => Form::Box {
+                        half: DVec3::new(x, y, z),
+                    },
+                    1 => Form::Cylinder {
+                        half_height: x,
+                        radius: y,
+                    },
+                    2 => Form::Capsule {
+                        half_length: x,
+                        radius: y,
+                    },
+                    _ => Form::Hull {
+                        points: (0..8)
+                            .map(|k| {
+                                let side =
+                                    |bit: u32, s: f64| if k >> bit & 1 == 0 { s } else { -s };
+                                DVec3::new(side(0, x), side(1, y), side(2, z))
+                            })
+                            .collect(),
+                    },
+                }
+            });
+            let [Ok(a), Ok(b)] = forms.map(|form| Shape::new(&form)) else {
+                continue;
+            };
+            let mut flight = |still: bool| {
+                let mut vector = || DVec3::new(dice(), dice(), dice()) * 2.0 - 1.0;
+                let (way, turn) = (vector() * 3.0, vector() * 3.0);
+                let rotation = rotation::from_scaled_axis(turn);
+                let (start, end) = match still {
+                    true => (rotation, rotation),
+                    false => (rotation, rotation::from_scaled_axis(vector()) * rotation),
+                };
+                Motion {
+                    start: Pose::new(-way, start),
+                    end: Pose::new(way, end),
+                }
+            };
+            let (one, other) = (flight(case % 8 < 4), flight(case % 8 < 4));
+            let hit = time_of_impact(&a, &one, &b, &other, 1e-5);
+            assert!(hit.is_some_and(|t| t <= 0.5), "case {case}: {hit:?}");
+        }
+    }
+
+    /// Where nobody can tell, they may meet.
+    #[test]
+    fn what_is_no_number_may_meet() {
+        let ball = shape(Form::Ball { radius: 0.005 });
+        let cube = shape(Form::Box { half: DVec3::ONE });
+        let floor = shape(Form::Mesh {
+            vertices: vec![DVec3::X, DVec3::Z, DVec3::NEG_X],
+            triangles: vec![[0, 1, 2]],
+        });
+        let still = Motion::still(at(0.0, 5.0, 0.0));
+        for bad in [f64::NAN, f64::INFINITY, 1e300] {
+            let flight = Motion {
+                start: at(0.0, 0.0, 0.0),
+                end: at(bad, 0.0, 0.0),
+            };
+            for (one, other) in [
+                (&ball, &cube),
+                (&cube, &ball),
+                (&cube, &cube),
+                (&floor, &cube),
+            ] {
+                for (a, b) in [(&flight, &still), (&still, &flight)] {
+                    assert_eq!(time_of_impact(one, a, other, b, 1e-5), Some(0.0), "{bad}");
+                }
+            }
+        }
     }
 }

@@ -3,7 +3,7 @@
 use super::{Group, Stage, Sub, quarantine::PATIENCE};
 use crate::{
     file::InstrumentKind,
-    probes::{Place, WATCH},
+    probes::{FARTHEST, Place, WATCH},
     report::Clock,
 };
 use glam::DVec3;
@@ -143,6 +143,37 @@ impl Group {
         }
     }
 
+    /// Gathers anew which triangles may be touched where that of the start of the step does not hold: something has been flung, or struck, and goes farther than anybody could foresee then.
+    /// What is touched never depends on when it was gathered; so what is calm has the bits that it would have without.
+    fn gather_again(&mut self, stage: &Stage<'_>, sub: Sub) {
+        if self.probes.len() == 0 {
+            return;
+        }
+        let left = (1.0 - sub.from) * stage.dt;
+        for skin in self.skins.iter_mut().filter(|s| s.touchable) {
+            let nodes = &self.nodes[stage.slot[skin.matter.index()] as usize];
+            let squares = nodes.velocity.iter().map(|v| v.length_squared());
+            let speed = squares.fold(0.0, f64::max).sqrt();
+            let strayed = skin.patch.strayed(&nodes.position);
+            if skin.patch.holds(&self.probes.list, strayed + speed * sub.h) {
+                continue;
+            }
+            // For as long as the step lasts, if it goes on like that; and as much for what it may meet as is watched around everything.
+            let far = (speed * left).min(FARTHEST).max(speed * sub.h) + WATCH;
+            self.probes.widen(far);
+            let moved = skin.patch.follow(&nodes.position);
+            let extent = skin.patch.extent();
+            let probes = &self.probes;
+            let wants = |p: usize| {
+                extent.overlaps(&probes.list[p].bounds())
+                    && !probes.is_apart(stage.model, p, skin.matter)
+            };
+            skin.patch
+                .gather_some(&probes.list, wants, &nodes.position, moved);
+            self.probes.narrow();
+        }
+    }
+
     /// Contacts at the start of the substep, watched as far as the tools move in it.
     pub(super) fn detect(&mut self, stage: &Stage<'_>, sub: Sub) {
         self.h = sub.h;
@@ -174,9 +205,11 @@ impl Group {
             share,
             sub.h,
         );
-        if let Some(folding) = &mut self.folding {
-            folding.find(stage.model, share, sub.h, stage.crew);
-        }
+        self.gather_again(stage, sub);
+        let nodes = &self.nodes;
+        let share = |m: MatterId| &nodes[stage.slot[m.index()] as usize];
+        // How far what touches a tissue may push it.
+        let mut pushed = 0.0_f64;
         for skin in &mut self.skins {
             // What is frozen can't give way, so no force could be right.
             let frozen = |(m, bad): (&MatterId, &u32)| *m == skin.matter && *bad >= PATIENCE;
@@ -272,9 +305,15 @@ impl Group {
                     contact.impulse = warm.impulse * growth;
                     contact.rub = warm.rub * growth;
                 }
+                let probe = &self.probes.list[touch.probe];
+                let watch = probe.ahead.map_or(WATCH, |ahead| ahead.watch);
+                pushed = pushed.max(probe.margin - watch);
                 self.keys.push(key);
                 self.contacts.push(contact);
             }
+        }
+        if let Some(folding) = &mut self.folding {
+            folding.find(stage.model, share, (sub.h, pushed), stage.crew);
         }
         self.add_folds(stage, sub);
         self.stir_bodies(stage);
