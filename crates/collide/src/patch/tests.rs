@@ -467,3 +467,45 @@ fn a_patch_asked_too_early_is_whole_later() {
     assert!(patch.gather(&probes, &positions, f64::INFINITY) > 0);
     assert!(patch.broken().is_none());
 }
+
+#[test]
+fn boxes_that_are_shown_hold_what_swings_in_them() {
+    let count = 12_u32;
+    let at = |r: u32, c: u32| r * count + c;
+    let squares = (0..count - 1).flat_map(|r| (0..count - 1).map(move |c| (r, c)));
+    let triangles: Vec<[u32; 3]> = squares
+        .flat_map(|(r, c)| {
+            let [p, q, s, t] = [at(r, c), at(r, c + 1), at(r + 1, c + 1), at(r + 1, c)];
+            [[p, q, s], [p, s, t]]
+        })
+        .collect();
+    let rest: Vec<DVec3> = (0..count * count)
+        .map(|n| DVec3::new(f64::from(n % count), 0.0, f64::from(n / count)) * 0.01)
+        .collect();
+    let mut patch = Patch::new(triangles, rest.len()).unwrap();
+    let probe = Probe {
+        hull: Hull::Capsule(Capsule {
+            a: DVec3::new(0.05, 0.02, 0.05),
+            b: DVec3::new(0.05, 0.06, 0.05),
+            radius: 0.003,
+        }),
+        margin: 0.01,
+        ahead: None,
+    };
+    let moved = patch.follow(&rest);
+    patch.gather(std::slice::from_ref(&probe), &rest, moved);
+    // All of it swings up by less than the probe reaches.
+    let up: Vec<DVec3> = rest.iter().map(|p| *p + DVec3::Y * 0.004).collect();
+    let moved = patch.follow(&up);
+    patch.gather(std::slice::from_ref(&probe), &up, moved);
+    let mut all = Bounds::EMPTY;
+    patch.see_boxes(|_, bounds, _| {
+        all.add(bounds.low);
+        all.add(bounds.high);
+        assert!(bounds.high.y >= 0.004, "{bounds:?}");
+    });
+    assert!(
+        up.iter()
+            .all(|p| all.low.cmple(*p).all() && p.cmple(all.high).all())
+    );
+}
