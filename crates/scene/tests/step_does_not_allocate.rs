@@ -101,6 +101,7 @@ fn tissue_on_a_distance_grid_takes_no_memory() {
     let count = allocations(&mut simulation, &inputs);
     assert!(simulation.report().contacts > 10, "it lies in the bowl");
     assert_eq!(count, 0, "tissue on a grid took memory");
+    looking_takes_no_memory(&simulation);
 }
 
 /// A needle sweeps to and fro over a sheet that sticks to it, and forceps hold and lift another part of it.
@@ -525,6 +526,7 @@ fn looking_takes_no_memory(simulation: &Simulation) {
         frames: true,
         normals: true,
         boxes: true,
+        depths: true,
         stress: true,
         displacement: true,
         adhesion: true,

@@ -61,7 +61,7 @@ fn bowl(says: &str, at: DVec3, grid: bool) -> String {
 
 /// How deep points are in the bowl at a place, exactly, m: nodes of the sheet and the middles of its triangles.
 fn depths(simulation: &Simulation, at: DVec3) -> Vec<f64> {
-    let surface: Surface = trocar_mesh::read(&scenes().join("parts/bowl.obj")).unwrap();
+    let surface: Surface = trocar_mesh::read(scenes().join("parts/bowl.obj")).unwrap();
     let corners: Vec<[DVec3; 3]> = surface
         .triangles
         .iter()

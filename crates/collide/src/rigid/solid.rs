@@ -205,7 +205,7 @@ mod tests {
         let mut found = 0;
         for k in 0..200 {
             let at = centre + half * 1.2 * place(7 * k);
-            let half = size * 0.5_f64.powi((k % 12) as i32);
+            let half = size / f64::from(1_u32 << (k % 12));
             let bounds = Bounds { low: at, high: at }.grown(half);
             found += finds_all(mesh, &bounds);
         }
@@ -234,7 +234,7 @@ mod tests {
     fn the_tree_of_an_organ_finds_what_comparing_all_boxes_finds() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes/parts");
         for name in ["liver.obj", "colon.obj"] {
-            let surface = trocar_mesh::read(&folder.join(name)).unwrap();
+            let surface = trocar_mesh::read(folder.join(name)).unwrap();
             let mesh = mesh(&surface.positions, &surface.triangles).unwrap();
             let size = Bounds::of(surface.positions).size().max_element();
             let found = boxes_of_all_sizes(&mesh, size);
