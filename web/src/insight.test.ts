@@ -2,12 +2,12 @@ import { describe, expect, it } from "vitest";
 import { isInsight, parseInsight } from "./insight";
 import { FrameError } from "./reader";
 
-/** Two nodes, one element, one torsion element, one contact, one force, no anchor, one frame, one normal, one box, one triangle in false colours. */
+/** Two nodes, one element, one torsion element, one contact, one force, no anchor, one frame, one normal, one box, one triangle in false colours, one point of a grid. */
 function message(state = 3): ArrayBuffer {
   const words: ["u" | "f", number][] = [];
   const u = (...values: number[]) => values.forEach((value) => void words.push(["u", value]));
   const f = (...values: number[]) => values.forEach((value) => void words.push(["f", value]));
-  u(0x36495254, 5, 2);
+  u(0x37495254, 5, 2);
   f(1, 2, 3);
   u(0);
   f(4, 5, 6);
@@ -27,7 +27,10 @@ function message(state = 3): ArrayBuffer {
   f(0, 0, 0, 1, 2, 3, 1, 2);
   u(1);
   f(0, 0, 0, 0, 1, 0, 0, 0.5, 0, 1, 0, 1);
-  u(6, 7, 8, 9, 10, 11, 12);
+  u(1);
+  f(0, 0, 0, 0, 0.5, 0);
+  u(6, 7, 8, 9, 10, 11, 12, 13, 14);
+  f(0.25);
   const view = new DataView(new ArrayBuffer(4 * words.length));
   words.forEach(([kind, value], i) => {
     if (kind === "u") view.setUint32(4 * i, value, true);
@@ -52,6 +55,7 @@ describe("parseInsight", () => {
     expect([...insight.normals]).toEqual([1, 0, 0, 0, 0, 1]);
     expect([...insight.boxes]).toEqual([0, 0, 0, 1, 2, 3, 1, 2]);
     expect([...insight.colours]).toEqual([0, 0, 0, 0, 1, 0, 0, 0.5, 0, 1, 0, 1]);
+    expect([...insight.grids]).toEqual([0, 0, 0, 0, 0.5, 0]);
     expect(insight.search).toEqual({
       probes: 6,
       boxes: 7,
@@ -60,6 +64,9 @@ describe("parseInsight", () => {
       contacts: 10,
       foldPairs: 11,
       folds: 12,
+      crossings: 13,
+      overlaps: 14,
+      deepest: 0.25,
       levels: 3,
     });
   });

@@ -2,8 +2,8 @@
 
 import { FrameError, Reader } from "./reader";
 
-/** "TRI6", read as a little-endian u32. */
-export const INSIGHT_MAGIC = 0x36495254;
+/** "TRI7", read as a little-endian u32. */
+export const INSIGHT_MAGIC = 0x37495254;
 
 /** Which parts of an insight are wanted. */
 export interface Views {
@@ -15,6 +15,8 @@ export interface Views {
   frames: boolean;
   normals: boolean;
   boxes: boolean;
+  /** How deep contacts are, and the distance grids of bodies. */
+  depths: boolean;
   /** Of membranes, in false colours; one at a time. */
   stress: boolean;
   displacement: boolean;
@@ -32,6 +34,7 @@ export const NO_VIEWS: Views = {
   frames: false,
   normals: false,
   boxes: false,
+  depths: false,
   stress: false,
   displacement: false,
   adhesion: false,
@@ -67,6 +70,8 @@ export const NORMAL = 6;
 export const BOX = 8;
 /** Words of a triangle in false colours: three corners and a number from 0 to 1 at each. */
 export const COLOUR = 12;
+/** Words of a point of a distance grid: where it is, and the nearest point of the surface. */
+export const GRID = 6;
 
 /** What the search for contacts did in a step. */
 export interface Search {
@@ -83,6 +88,12 @@ export interface Search {
   foldPairs: number;
   /** Places where they are within their thickness, or about to be. */
   folds: number;
+  /** Pairs of triangles of tissues that go through each other (H10). */
+  crossings: number;
+  /** Contacts whose two sides overlap. */
+  overlaps: number;
+  /** The deepest of them, m; 0 if none does. */
+  deepest: number;
   /** How many levels the trees of boxes have. */
   levels: number;
 }
@@ -113,6 +124,8 @@ export interface Insight {
   boxes: Float32Array;
   /** Triangles: of each corner its position and a number from 0 to 1. */
   colours: Float32Array;
+  /** Points of distance grids just inside of their bodies, and the points of the surface nearest to them (F26). */
+  grids: Float32Array;
   search: Search;
 }
 
@@ -147,6 +160,7 @@ export function parseInsight(message: ArrayBuffer): Insight {
     normals: rows("normals", NORMAL),
     boxes: rows("boxes", BOX),
     colours: rows("colours", COLOUR),
+    grids: rows("points of grids", GRID),
     search: {
       probes: reader.u32("probes"),
       boxes: reader.u32("boxes of the search"),
@@ -155,6 +169,9 @@ export function parseInsight(message: ArrayBuffer): Insight {
       contacts: reader.u32("contacts of the search"),
       foldPairs: reader.u32("pairs of triangles"),
       folds: reader.u32("folds"),
+      crossings: reader.u32("crossing triangles"),
+      overlaps: reader.u32("overlaps"),
+      deepest: reader.floats(1, "deepest overlap")[0],
       levels: 0,
     },
   };

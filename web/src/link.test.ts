@@ -163,7 +163,7 @@ describe("Link", () => {
   it("tells frames from insights", () => {
     const { puppets, link, events } = puppetLink();
     puppets[0].say(hello());
-    const insight = new Uint32Array([0x36495254, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+    const insight = new Uint32Array([0x37495254, 1, ...new Array(21).fill(0)]);
     puppets[0].say(insight.buffer);
     expect(events.insight).toHaveBeenCalledOnce();
     expect(events.lost).not.toHaveBeenCalled();

@@ -477,6 +477,8 @@ export type ClientMessage = {
   normals: boolean;
   /** Boxes around what may touch. */
   boxes: boolean;
+  /** How deep contacts are, and the distance grids of bodies. */
+  depths: boolean;
   /** Membranes: how near they are to tearing. */
   stress: boolean;
   /** Membranes: how far they are from rest. */

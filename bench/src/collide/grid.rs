@@ -99,6 +99,35 @@ impl Voxmap {
     }
 }
 
+/// The source's own preparation (F23, F24): of all triangles the one whose centroid is nearest, as deep as that is far, and inside if it lies behind that
+/// triangle's normal.
+struct Centroids(Vec<(DVec3, DVec3)>);
+
+impl Centroids {
+    fn new(corners: &[[DVec3; 3]]) -> Self {
+        let of = |[a, b, c]: &[DVec3; 3]| ((*a + *b + *c) / 3.0, (*b - *a).cross(*c - *a));
+        Self(corners.iter().map(of).collect())
+    }
+
+    /// m; below 0 outside.
+    fn depth(&self, p: DVec3) -> f64 {
+        let mut best = (f64::INFINITY, DVec3::ZERO, DVec3::ZERO);
+        for (centre, normal) in &self.0 {
+            let far = centre.distance_squared(p);
+            if far < best.0 {
+                best = (far, *centre, *normal);
+            }
+        }
+        let (far, centre, normal) = best;
+        far.sqrt()
+            * if (p - centre).dot(normal) <= 0.0 {
+                1.0
+            } else {
+                -1.0
+            }
+    }
+}
+
 /// The benches of grids.
 pub fn grid(effort: Effort) -> Result<Vec<Row>> {
     let (points, triangles) = bishop();
@@ -126,6 +155,7 @@ pub fn grid(effort: Effort) -> Result<Vec<Row>> {
         })
         .collect();
     let tree = Tree::new(&corners);
+    let centroids = Centroids::new(&corners);
     let brute = |p: DVec3| {
         let all = corners
             .iter()
@@ -188,13 +218,28 @@ pub fn grid(effort: Effort) -> Result<Vec<Row>> {
             }) * 1e9
                 / 4.0
         };
+        let mut nearest = || {
+            let took = time(|| {
+                for p in &shell[..16] {
+                    black_box(centroids.depth(black_box(*p)));
+                }
+            });
+            took * 1e9 / 16.0
+        };
         let samples = interleave(
             &case,
             effort.repeats(300, 60),
-            &mut [&mut batch, &mut away, &mut voxels, &mut all, &mut beside],
+            &mut [
+                &mut batch,
+                &mut away,
+                &mut voxels,
+                &mut all,
+                &mut beside,
+                &mut nearest,
+            ],
         );
-        let [batch, away, voxels, all, beside] =
-            [0, 1, 2, 3, 4].map(|k| Summary::of(samples[k].iter().copied()));
+        let [batch, away, voxels, all, beside, nearest] =
+            [0, 1, 2, 3, 4, 5].map(|k| Summary::of(samples[k].iter().copied()));
         rows.push(
             Row::new(&case, "query in a batch of 324", batch, "ns")
                 .against("voxmap", voxels.median)
@@ -202,10 +247,17 @@ pub fn grid(effort: Effort) -> Result<Vec<Row>> {
         );
         rows.push(Row::new(&case, "query near the surface", beside, "ns"));
         rows.push(Row::new(&case, "query, every triangle instead", all, "ns"));
+        rows.push(Row::new(
+            &case,
+            "query, every centroid and its normal instead",
+            nearest,
+            "ns",
+        ));
         rows.push(Row::new(&case, "query, boxes apart", away, "ns"));
         rows.push(Row::single(&case, "points kept", grid.len() as f64, ""));
         rows.push(Row::single(&case, "building", building * 1e3, "ms"));
         let (mut ours, mut theirs, mut wrong, mut wrong_theirs) = (Vec::new(), Vec::new(), 0, 0);
+        let (mut by_centroids, mut wrong_centroids) = (Vec::new(), 0);
         for p in &shell {
             let inside = tree.winding(*p) > 0.5;
             let truth = brute(*p);
@@ -213,12 +265,15 @@ pub fn grid(effort: Effort) -> Result<Vec<Row>> {
             let voxel = voxmap.depth(*p).filter(|d| *d >= 0.0);
             wrong += usize::from(at.is_some() != inside);
             wrong_theirs += usize::from(voxel.is_some() != inside);
+            let centroid = centroids.depth(*p);
+            wrong_centroids += usize::from((centroid >= 0.0) != inside);
             if inside {
                 ours.push((at.map_or(0.0, |at| at.depth) - truth).abs() / cell);
                 theirs.push((voxel.unwrap_or(0.0) - truth).abs() / cell);
+                by_centroids.push((centroid.max(0.0) - truth).abs() / cell);
             }
         }
-        let [ours, theirs] = [ours, theirs].map(Summary::of);
+        let [ours, theirs, by_centroids] = [ours, theirs, by_centroids].map(Summary::of);
         rows.push(
             Row::new(&case, "error of the depth inside, in cells", ours, "")
                 .against("voxmap", theirs.median),
@@ -227,6 +282,19 @@ pub fn grid(effort: Effort) -> Result<Vec<Row>> {
             Row::single(&case, "points on the wrong side, of 324", wrong as f64, "")
                 .against("voxmap", wrong_theirs as f64),
         );
+        // Those of the source's preparation have rows of their own, whatever the cells: it is asked at the very points.
+        rows.push(Row::new(
+            &case,
+            "error of the depth inside by centroids, in cells",
+            by_centroids,
+            "",
+        ));
+        rows.push(Row::single(
+            &case,
+            "points on the wrong side by centroids, of 324",
+            wrong_centroids as f64,
+            "",
+        ));
     }
     Ok(rows)
 }

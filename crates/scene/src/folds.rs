@@ -282,6 +282,24 @@ impl Folding {
         [self.folds.pairs(), self.folds.folds().len()]
     }
 
+    /// How many of those pairs go through each other, exactly, as of the last substep (H10).
+    pub fn crossings(&self) -> usize {
+        self.folds.crossings(Side {
+            tree: &self.tree,
+            positions: &self.positions,
+        })
+    }
+
+    /// Shows the boxes over all triangles as of the last look: how many levels are below each, and whether a triangle inside is near another.
+    /// `near` is memory that is used again.
+    pub fn see_boxes(&self, near: &mut Vec<u32>, see: impl FnMut(usize, &Bounds, bool)) {
+        near.clear();
+        near.extend(self.folds.near().iter().flatten());
+        near.sort_unstable();
+        near.dedup();
+        self.tree.see_boxes(|t| near.binary_search(&t).is_ok(), see);
+    }
+
     /// What goes on from step to step.
     pub fn memory(&self) -> (Vec<FoldRecord>, u64) {
         let (folds, next) = self.folds.memory();

@@ -1,5 +1,6 @@
 //! What goes on inside: nodes, elements, contacts, forces, anchors and frames, to be looked at (K134).
 
+mod deep;
 mod films;
 mod nets;
 
@@ -31,6 +32,8 @@ pub struct Views {
     pub normals: bool,
     /// Boxes around what may touch, and how many pairs they leave.
     pub boxes: bool,
+    /// How deep contacts are, and the points of distance grids near the surface (F26).
+    pub depths: bool,
     /// How near the nodes of membranes are to tearing.
     pub stress: bool,
     /// How far they are from where they lie at rest.
@@ -148,6 +151,10 @@ pub struct Search {
     pub fold_pairs: u32,
     /// Places where they are within their thickness, or about to be.
     pub folds: u32,
+    /// Those of these pairs that go through each other (H10).
+    pub crossings: u32,
+    /// Contacts whose two sides overlap.
+    pub overlaps: u32,
 }
 
 /// What goes on inside. Only what was asked for is filled; its memory is used again.
@@ -173,10 +180,16 @@ pub struct Insight {
     pub boxes: Vec<BoxInsight>,
     /// Triangles of membranes in false colours.
     pub colours: Vec<ColourInsight>,
-    /// What that search did, if boxes are wanted.
+    /// Points of distance grids just inside their bodies, and the points of the surface nearest to them, m (F26).
+    pub grids: Vec<(DVec3, DVec3)>,
+    /// What that search did, if boxes or depths are wanted.
     pub search: Search,
+    /// The deepest overlap of all contacts, m, if contacts, depths or boxes are wanted; 0 if there is none.
+    pub deepest: f64,
     /// Memory for forces that are worked out anew.
     gathered: Gathered,
+    /// Memory for triangles that are near others.
+    pub(crate) near: Vec<u32>,
 }
 
 /// Forces worked out anew, of the matter that needs it. Everything is in the place that its matter has in the state.
@@ -293,7 +306,9 @@ impl Simulation {
         out.normals.clear();
         out.boxes.clear();
         out.colours.clear();
+        out.grids.clear();
         out.search = Search::default();
+        out.deepest = 0.0;
         for tissue in &self.model.tissues {
             let Some(net) = self.model.net(tissue.matter) else {
                 self.see_film(tissue, wanted, out);
@@ -342,26 +357,21 @@ impl Simulation {
             }
             self.see_holds(out);
         }
-        if wanted.contacts {
-            for group in &self.groups {
-                group.see_contacts(|contact, h| {
-                    if let (Some(at), Some(point)) =
-                        (self.point(&contact.a), self.point(&contact.b))
-                    {
-                        out.contacts.push(ContactInsight {
-                            point,
-                            normal: contact.normal,
-                            depth: contact.distance - contact.normal.dot(point - at),
-                            force: contact.impulse / h,
-                            friction: contact.rub / h,
-                        });
-                    }
-                });
+        if wanted.contacts || wanted.depths || wanted.boxes {
+            self.see_contacts(out);
+            if !(wanted.contacts || wanted.depths) {
+                out.contacts.clear();
             }
         }
-        if wanted.boxes {
+        if wanted.depths {
+            self.see_grids(out);
+        }
+        if wanted.boxes || wanted.depths {
             for group in &self.groups {
                 group.see_search(out);
+            }
+            if !wanted.boxes {
+                out.boxes.clear();
             }
         }
         if wanted.forces {

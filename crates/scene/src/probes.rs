@@ -1,10 +1,12 @@
-//! What may touch tissue: the hulls of instruments, and the convex pieces of bodies.
+//! What may touch tissue: the hulls of instruments, the convex pieces of bodies, and bodies with distance grids.
 
 use crate::build::{Model, pose};
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 use trocar_collide::{
     Ahead, Capsule, Hull, Probe, Touch, Way,
+    grid::Grid,
     near::{Near, Thing},
     rigid::{Kind, Pair, Shape},
 };
@@ -47,13 +49,20 @@ pub struct Warm {
 /// Which contact it is: tissue, probe, feature of the probe, nodes of the tissue.
 pub type Key = (MatterId, u32, u32, [u32; 3]);
 
-/// A convex piece of a collider.
+/// A convex piece of a collider, or all of it.
 #[derive(Clone, Debug)]
 struct Piece {
     collider: u32,
-    /// What it is a part of: the collider's shape, or the shell of a mesh.
-    shape: Shape,
-    part: u32,
+    is: Is,
+}
+
+/// What tissue meets.
+#[derive(Clone, Debug)]
+enum Is {
+    /// A part of a shape: the collider's, or the shell of a mesh.
+    Part(Shape, u32),
+    /// The body inside a mesh, by its distance grid (F12–F20).
+    Solid(Arc<Grid>),
 }
 
 /// All that may touch the tissues of a group: the instruments' hulls first, in their order, then pieces of bodies.
@@ -94,6 +103,13 @@ impl Probes {
         for (c, collider) in model.colliders.iter().enumerate() {
             let matter = Some(collider.at.0);
             if matter == model.fixtures || (with_bodies && matter == model.bodies) {
+                if let Some(grid) = &collider.grid {
+                    pieces.push(Piece {
+                        collider: c as u32,
+                        is: Is::Solid(grid.clone()),
+                    });
+                    continue;
+                }
                 for part in 0..collider.shape.piece_count() {
                     // A mesh has no inside that could say how deep something is in it; its shell has.
                     let shell = collider.shape.shell(part);
@@ -103,8 +119,7 @@ impl Probes {
                     let shape = shell.as_ref().unwrap_or(&collider.shape);
                     pieces.extend(parts.map(|part| Piece {
                         collider: c as u32,
-                        shape: shape.clone(),
-                        part,
+                        is: Is::Part(shape.clone(), part),
                     }));
                 }
             }
@@ -233,7 +248,10 @@ impl Probes {
                 0.0
             };
             let margin = moves.reach(&collider.shape, falls, seconds) + WATCH;
-            let hull = hull(&piece.shape, piece.part, &moves.pose());
+            let hull = match &piece.is {
+                Is::Part(shape, part) => hull(shape, *part, &moves.pose()),
+                Is::Solid(grid) => Hull::Grid(grid.clone(), moves.pose()),
+            };
             let gravity = if falls > 0.0 {
                 model.gravity * seconds
             } else {
@@ -292,6 +310,7 @@ impl Motion<'_> {
                 let pose = piece.pose();
                 Way::Pose(Pose::new(moved(pose.position), turn * pose.rotation))
             }
+            Hull::Grid(_, pose) => Way::Pose(Pose::new(moved(pose.position), turn * pose.rotation)),
             Hull::Below(..) => return None,
         };
         Some(Ahead { way, watch: WATCH })

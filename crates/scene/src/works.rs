@@ -18,7 +18,7 @@ use trocar_tools::{
     Part,
     membrane::{
         Forceps, ForcepsParts, ForcepsRecord, Needle, NeedleParts, NeedleRecord, Reaction, Stick,
-        Travel,
+        Touched, Travel,
     },
 };
 
@@ -364,6 +364,15 @@ impl Group {
                 // It acts at the tip, or next to it.
                 let force = work.reaction().force;
                 self.reactions[work.tool] += force * (sub.h / stage.dt);
+            }
+        }
+    }
+
+    /// Shows where needles touched membranes in the last substep: which membrane, and where.
+    pub(crate) fn see_needles(&self, mut see: impl FnMut(MatterId, &Touched)) {
+        for work in &self.works {
+            if let Effect::Needle(needle) = &work.effect {
+                needle.touches().for_each(|t| see(work.matter, &t));
             }
         }
     }

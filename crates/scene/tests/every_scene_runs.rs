@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use trocar_scene::{Scene, Simulation, event::Happening};
 
 /// Scenes that pages, books and benches speak of.
-const WANTED: [&str; 19] = [
+const WANTED: [&str; 20] = [
     "gallbladder",
     "joint-chain",
     "tree-127",
@@ -29,6 +29,7 @@ const WANTED: [&str; 19] = [
     "needle-sheet",
     "strip",
     "folding",
+    "bowl",
 ];
 
 /// Those that are joints above all: each of them is right after every step, and none is given up.

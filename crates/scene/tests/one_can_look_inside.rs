@@ -4,10 +4,10 @@
 
 mod common;
 
-use common::{FUNDUS, built, gallbladder, go, simulation};
+use common::{FUNDUS, built, gallbladder, go, scenes, simulation};
 use glam::DVec3;
 use trocar_scene::{
-    Insight, Pull, Simulation, Views,
+    Insight, Pull, Scene, Simulation, Views,
     insight::{BoxInsight, NodeState},
 };
 use trocar_soft::NodeFlags;
@@ -49,6 +49,7 @@ const ALL: Views = Views {
     frames: true,
     normals: true,
     boxes: true,
+    depths: true,
     stress: true,
     displacement: true,
     adhesion: true,
@@ -187,6 +188,87 @@ fn pairs_of_tissues_and_of_bodies_are_counted() {
     assert!((96..=96 * 14).contains(&near.fold_pairs), "{near:?}");
     assert!(near.folds >= 63, "{near:?}");
     assert_eq!(near.body_pairs, 1, "{near:?}");
+}
+
+#[test]
+fn triangles_that_go_through_each_other_are_told_from_those_that_are_near() {
+    // The upper sheet leans through the lower one.
+    let askew = layers(0.0003).replacen(
+        "position = [0.0, 0.0003, 0.0]\nsheet = { u = [0.0, 0.0, 0.006]",
+        "position = [0.0, -0.001, 0.0]\nsheet = { u = [0.0, 0.002, 0.006]",
+        1,
+    );
+    assert_ne!(askew, layers(0.0003));
+    for (text, through) in [(layers(0.0003), false), (askew, true)] {
+        let mut simulation = built(&text);
+        let input = simulation.idle_input();
+        simulation.step(&input);
+        let mut insight = Insight::default();
+        simulation.insight(ALL, &mut insight);
+        let search = insight.search;
+        assert_eq!(search.crossings > 0, through, "{search:?}");
+        assert!(search.crossings < search.fold_pairs, "{search:?}");
+        // The trees over both sheets are shown; those over each alone have nothing near.
+        let small = |b: &&BoxInsight| b.is_near && (b.high - b.low).max_element() < 0.01;
+        assert!(insight.boxes.iter().any(|b| small(&b)));
+    }
+}
+
+#[test]
+fn depths_and_the_points_of_a_grid_are_shown() {
+    let scene = Scene::load(scenes().join("bowl.toml")).unwrap();
+    let mut simulation = simulation(&scene, 1);
+    let input = simulation.idle_input();
+    let mut insight = Insight::default();
+    simulation.insight(ALL, &mut insight);
+    assert_eq!((insight.deepest, insight.search.overlaps), (0.0, 0));
+    for _ in 0..200 {
+        simulation.step(&input);
+    }
+    simulation.insight(ALL, &mut insight);
+    let deep: Vec<f64> = insight.contacts.iter().map(|c| c.depth).collect();
+    assert!(deep.len() > 20 && deep.iter().all(|d| *d <= insight.deepest));
+    assert!(deep.contains(&insight.deepest), "{}", insight.deepest);
+    assert!(insight.deepest > 0.0 && insight.deepest < 5e-4);
+    let overlaps = deep.iter().filter(|d| **d > 0.0).count();
+    assert_eq!(insight.search.overlaps as usize, overlaps);
+    assert!((1000..=4000).contains(&insight.grids.len()));
+    for (point, surface) in &insight.grids {
+        // Between the inner and the outer wall, or at the rim; flat between its edges.
+        let wall = |p: &DVec3| (0.0292..0.0342).contains(&p.length());
+        assert!(wall(point) && wall(surface), "{point} {surface}");
+        assert!(point.distance(*surface) < 0.0014);
+    }
+    // Boxes alone say how deep it is, and leave out the contacts.
+    let boxes = Views {
+        boxes: true,
+        ..Views::default()
+    };
+    let deepest = insight.deepest;
+    simulation.insight(boxes, &mut insight);
+    assert_eq!(insight.deepest, deepest);
+    assert!(insight.contacts.is_empty() && insight.grids.is_empty());
+}
+
+#[test]
+fn what_a_needle_touches_is_among_the_contacts() {
+    let scene = Scene::load(scenes().join("needle-sheet.toml")).unwrap();
+    let mut simulation = simulation(&scene, 1);
+    let input = simulation.idle_input();
+    let mut insight = Insight::default();
+    let touched = (0..1500).any(|_| {
+        simulation.step(&input);
+        simulation.insight(ALL, &mut insight);
+        insight.contacts.iter().any(|c| c.force > 0.0)
+    });
+    assert!(touched, "the needle never touched the sheet");
+    assert_eq!(insight.contacts.len(), simulation.report().contacts);
+    assert_eq!(insight.search.contacts as usize, insight.contacts.len());
+    for contact in &insight.contacts {
+        assert!((contact.normal.length() - 1.0).abs() < 1e-9);
+        assert!(contact.point.is_finite() && contact.force >= 0.0);
+    }
+    assert!(insight.contacts.iter().any(|c| c.depth > 0.0));
 }
 
 #[test]

@@ -76,6 +76,7 @@ fn a_warm_step_takes_no_memory() {
     membranes_that_peel_and_stop_to_tear_take_no_memory();
     needles_and_forceps_take_no_memory();
     sheets_that_touch_each_other_take_no_memory();
+    tissue_on_a_distance_grid_takes_no_memory();
 }
 
 /// A tool presses a sheet onto another below it, and lets go, again and again.
@@ -115,6 +116,32 @@ fn sheets_that_touch_each_other_take_no_memory() {
     }
     assert!(borne, "the lower one is pressed down by the upper one");
     assert_eq!(taken, 0);
+}
+
+/// A sheet that lies in a bowl is drawn to and fro in it.
+fn tissue_on_a_distance_grid_takes_no_memory() {
+    let path = common::scenes().join("bowl.toml");
+    let scene = trocar_scene::Scene::load(path).unwrap_or_else(|e| panic!("{e}"));
+    let mut simulation = simulation(&scene, 1);
+    let matter = simulation.model().tissues[0].matter;
+    let idle = simulation.idle_input();
+    let inputs: Vec<Input> = (0..300)
+        .map(|k| {
+            let (s, c) = trocar_math::real::sin_cos(f64::from(k) * std::f64::consts::TAU / 100.0);
+            let mut input = idle.clone();
+            input.pulls = vec![Pull {
+                anchor: Anchor::node(matter, 84),
+                target: DVec3::new(0.01 * s, -0.015, 0.01 * c),
+                force: 0.2,
+            }];
+            input
+        })
+        .collect();
+    let _ = allocations(&mut simulation, &inputs);
+    let count = allocations(&mut simulation, &inputs);
+    assert!(simulation.report().contacts > 10, "it lies in the bowl");
+    assert_eq!(count, 0, "tissue on a grid took memory");
+    looking_takes_no_memory(&simulation);
 }
 
 /// A needle sweeps to and fro over a sheet that sticks to it, and forceps hold and lift another part of it.
@@ -539,6 +566,7 @@ fn looking_takes_no_memory(simulation: &Simulation) {
         frames: true,
         normals: true,
         boxes: true,
+        depths: true,
         stress: true,
         displacement: true,
         adhesion: true,

@@ -2,7 +2,7 @@
 //!
 //! | what | as |
 //! |---|---|
-//! | magic `TRI6`, number of the frame it belongs to | u32, u32 |
+//! | magic `TRI7`, number of the frame it belongs to | u32, u32 |
 //! | nodes: their number; of each position and state (0 free, 1 locked, 2 fixed, 3 grasped, 4 follower, 5 centre, 6 inside, 7 joined, 8 pulled) | u32; 3 f32, u32 … |
 //! | elements: their number; of each both ends and force, N (> 0 is tension) | u32; 7 f32 … |
 //! | torsion elements: their number; of each the position of its frame and its torque on it, N·m | u32; 6 f32 … |
@@ -13,13 +13,14 @@
 //! | normals: their number; of each position and direction | u32; 6 f32 … |
 //! | boxes that the search for contacts looked at: their number; of each lowest and highest corner, 1 if something is near, how many levels are below it | u32; 8 f32 … |
 //! | triangles of membranes in false colours: their number; of each three corners with a number from 0 to 1 | u32; 12 f32 … |
-//! | that search: probes, boxes, pairs of probe and triangle, pairs of bodies, contacts, pairs of triangles of tissues, folds | 7 u32 |
+//! | points of distance grids: their number; of each its position and the nearest point of the surface | u32; 6 f32 … |
+//! | that search: probes, boxes, pairs of probe and triangle, pairs of bodies, contacts, pairs of triangles of tissues, folds, such pairs that intersect, contacts that overlap; the deepest overlap, m | 9 u32, f32 |
 
 use crate::binary::{BinaryError, Reader, Writer};
 use trocar_scene::Insight;
 
-/// "TRI6", read as a little-endian u32.
-pub const MAGIC: u32 = 0x3649_5254;
+/// "TRI7", read as a little-endian u32.
+pub const MAGIC: u32 = 0x3749_5254;
 
 /// Writes what was seen at frame `number` into `out`, whose memory is reused.
 pub fn encode(out: &mut Vec<u8>, number: u32, insight: &Insight) {
@@ -63,6 +64,7 @@ pub fn encode(out: &mut Vec<u8>, number: u32, insight: &Insight) {
         w.vector(position);
         w.f32(value);
     }
+    w.pairs(&insight.grids);
     let search = insight.search;
     for count in [
         search.probes,
@@ -72,9 +74,12 @@ pub fn encode(out: &mut Vec<u8>, number: u32, insight: &Insight) {
         search.contacts,
         search.fold_pairs,
         search.folds,
+        search.crossings,
+        search.overlaps,
     ] {
         w.u32(count);
     }
+    w.f32(insight.deepest);
 }
 
 /// Insight as received; for tests and other clients in Rust. Columns as in the table above.
@@ -102,8 +107,12 @@ pub struct InsightMessage {
     pub boxes: Vec<[f32; 8]>,
     /// Three corners, each with its number.
     pub colours: Vec<[f32; 12]>,
-    /// Probes, boxes, pairs of probe and triangle, pairs of bodies, contacts, pairs of triangles of tissues, folds.
-    pub search: [u32; 7],
+    /// Points of distance grids, and the nearest points of the surface.
+    pub grids: Vec<[f32; 6]>,
+    /// Probes, boxes, pairs of probe and triangle, pairs of bodies, contacts, pairs of triangles of tissues, folds, such pairs that intersect, contacts that overlap.
+    pub search: [u32; 9],
+    /// The deepest overlap, m.
+    pub deepest: f32,
 }
 
 /// Reads an insight message.
@@ -126,6 +135,7 @@ pub fn decode(bytes: &[u8]) -> Result<InsightMessage, BinaryError> {
         normals: r.rows()?,
         boxes: r.rows()?,
         colours: r.rows()?,
+        grids: r.rows()?,
         search: [
             r.u32()?,
             r.u32()?,
@@ -134,7 +144,10 @@ pub fn decode(bytes: &[u8]) -> Result<InsightMessage, BinaryError> {
             r.u32()?,
             r.u32()?,
             r.u32()?,
+            r.u32()?,
+            r.u32()?,
         ],
+        deepest: r.floats::<1>()?[0],
     };
     r.end()?;
     Ok(message)
@@ -196,7 +209,11 @@ mod tests {
             contacts: 5,
             fold_pairs: 6,
             folds: 7,
+            crossings: 8,
+            overlaps: 9,
         };
+        insight.grids = vec![(DVec3::X, DVec3::Y)];
+        insight.deepest = 0.5;
         let mut bytes = vec![1; 3];
         encode(&mut bytes, 9, &insight);
         bytes
@@ -222,7 +239,9 @@ mod tests {
             read.colours,
             [[0.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 0.25, 2.0, 2.0, 2.0, 0.5]]
         );
-        assert_eq!(read.search, [1, 2, 3, 4, 5, 6, 7]);
+        assert_eq!(read.grids, [[1.0, 0.0, 0.0, 0.0, 1.0, 0.0]]);
+        assert_eq!(read.search, [1, 2, 3, 4, 5, 6, 7, 8, 9]);
+        assert_eq!(read.deepest, 0.5);
     }
 
     #[test]

@@ -173,6 +173,7 @@ impl Operation {
             frames: a.frames || b.frames,
             normals: a.normals || b.normals,
             boxes: a.boxes || b.boxes,
+            depths: a.depths || b.depths,
             stress: a.stress || b.stress,
             displacement: a.displacement || b.displacement,
             adhesion: a.adhesion || b.adhesion,

@@ -455,7 +455,7 @@ export class Theatre {
       endoscope: frame.eye?.handle ?? null,
       optics: scene.endoscope?.optics ?? null,
       tipInView: this.tipInView,
-      search: this.views.boxes ? this.search : null,
+      search: this.views.boxes || this.views.depths ? this.search : null,
     };
     this.told = now;
     this.events.status(status);

@@ -24,6 +24,7 @@ import {
   ELEMENT,
   FORCE,
   FRAME,
+  GRID,
   type Insight,
   NODE,
   NODE_STATES,
@@ -57,6 +58,7 @@ export const VIEW_COLOURS = {
   depths: "#ff5d5d",
   boxes: "#5f7f8f",
   near: "#ffb347",
+  grids: "#6fb7d6",
   torques: "#c58cff",
 };
 export const AXIS_COLOURS = ["#ff5d5d", "#7dff9a", "#3f8cff"] as const;
@@ -81,6 +83,8 @@ export function arrowLength(newtons: number): number {
 const TORQUE_ARM = 0.01;
 /** Overlaps are fractions of a millimetre: they are drawn this much longer. */
 const DEPTH_SCALE = 10;
+/** An overlap that is shown in full colour is at least this deep, m: noise stays dark. */
+const LEAST_DEPTH = 1e-5;
 /** Corners of a box that an edge joins: bit k of a corner says whether it is high along axis k. */
 const EDGES = [0, 1, 2, 3, 4, 5, 6, 7, 0, 2, 1, 3, 4, 6, 5, 7, 0, 4, 1, 5, 2, 6, 3, 7];
 
@@ -188,6 +192,7 @@ const [
   boxColour,
   nearColour,
   torqueColour,
+  gridColour,
 ] = [
   new Color(VIEW_COLOURS.contacts),
   new Color(VIEW_COLOURS.forces),
@@ -197,6 +202,7 @@ const [
   new Color(VIEW_COLOURS.boxes),
   new Color(VIEW_COLOURS.near),
   new Color(VIEW_COLOURS.torques),
+  new Color(VIEW_COLOURS.grids),
 ];
 const [blue, grey, red] = [
   new Color(ELEMENT_COLOURS.compression),
@@ -247,6 +253,9 @@ export class Inside extends Group {
             this.line(c, i, depth * c[i + 3], depth * c[i + 4], depth * c[i + 5], depthColour);
           }
         }
+      }
+      if (views.depths) {
+        this.depths(insight);
       }
       if (views.forces) {
         this.arrows(insight.forces, FORCE, forceColour);
@@ -317,6 +326,21 @@ export class Inside extends Group {
       const [x, y, z] = [scale * f[i + 3], scale * f[i + 4], scale * f[i + 5]];
       this.line(f, i, x, y, z, colour);
       this.small.add(f[i] + x, f[i + 1] + y, f[i + 2] + z, colour);
+    }
+  }
+
+  /** Where contacts are, in the colour of how deep they are, and the points of distance grids with the way to the surface (F26). */
+  private depths({ contacts: c, grids: g, search }: Insight): void {
+    for (let i = 0; i < g.length; i += GRID) {
+      this.line(g, i, g[i + 3] - g[i], g[i + 4] - g[i + 1], g[i + 5] - g[i + 2], gridColour);
+      this.small.add(g[i + 3], g[i + 4], g[i + 5], gridColour);
+    }
+    const most = Math.max(search.deepest, LEAST_DEPTH);
+    for (let i = 0; i < c.length; i += CONTACT) {
+      // What is about to touch does not overlap yet.
+      if (c[i + 7] >= 0) {
+        this.points.add(c[i], c[i + 1], c[i + 2], spectrum(c[i + 7] / most, this.mixed));
+      }
     }
   }
 

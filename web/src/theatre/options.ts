@@ -76,6 +76,6 @@ export interface Status {
   /** Angle between shaft and line of sight, rad. */
   optics: number | null;
   tipInView: boolean;
-  /** What the search for contacts did; null unless boxes are shown. */
+  /** What the search for contacts did; null unless boxes or depths are shown. */
   search: Search | null;
 }

@@ -204,7 +204,7 @@ export function insightOf(world, wanted) {
     nodes.push(positions.slice(i, i + 3));
   }
   const out = new Writer();
-  out.u32(0x36495254, world.frame);
+  out.u32(0x37495254, world.frame);
   list(out, wanted.nodes ? nodes : [], (node, i) => {
     out.f32(...node);
     out.u32(i % 29 === 0 ? 2 : 0);
@@ -213,7 +213,7 @@ export function insightOf(world, wanted) {
     out.f32(...nodes[i], ...node, Math.sin(world.time + i));
   });
   list(out, wanted.elements ? [nodes[0]] : [], (node) => out.f32(...node, 0, 0.002, 0));
-  list(out, wanted.contacts && depthOf(tip) > 0 ? [tip] : [], (point) =>
+  list(out, (wanted.contacts || wanted.depths) && depthOf(tip) > 0 ? [tip] : [], (point) =>
     out.f32(...point, ...scale(axis, -1), 60 * depthOf(tip), depthOf(tip)),
   );
   list(out, wanted.forces ? nodes : [], (node, i) =>
@@ -231,7 +231,10 @@ export function insightOf(world, wanted) {
   });
   // It has no membrane.
   list(out, [], () => {});
-  out.u32(wanted.boxes ? 3 : 0, wanted.boxes ? around.length : 0, near, 0, near, 0, 0);
+  // Its organ shows a grid.
+  list(out, wanted.depths ? nodes : [], (node) => out.f32(...node, node[0], node[1] + 0.001, node[2]));
+  out.u32(wanted.boxes ? 3 : 0, wanted.boxes ? around.length : 0, near, 0, near, 0, 0, 0, near);
+  out.f32(Math.max(0, depthOf(tip)));
   return out.end();
 }
 

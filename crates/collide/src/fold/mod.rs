@@ -221,6 +221,25 @@ impl Folds {
         self.broken
     }
 
+    /// The pairs of triangles that the last look has left.
+    pub fn near(&self) -> &[[u32; 2]] {
+        &self.pairs
+    }
+
+    /// How many of them have a point in common, exactly, where nodes are now (H10). Those of which nobody can tell count.
+    pub fn crossings(&self, surface: Side<'_>) -> usize {
+        let corners = |t: u32| {
+            let nodes = surface.tree.triangle(t)?;
+            Some(nodes.map(|n| surface.place(n)))
+        };
+        let cross = |pair: &&[u32; 2]| match pair.map(corners) {
+            [Some(a), Some(b)] => triangle::touch(&a, &b),
+            // One that is gone crosses nothing.
+            _ => false,
+        };
+        self.pairs.iter().filter(cross).count()
+    }
+
     /// How many pairs of triangles the last look has left.
     pub fn pairs(&self) -> usize {
         self.pairs.len()

@@ -17,6 +17,25 @@ const BAND: f64 = 2.0;
 /// A winding between these is neither inside nor outside.
 const UNCLEAR: [f64; 2] = [0.25, 0.75];
 
+/// How large a grid may become. What it costs to work out is about 3 µs for each block and each point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Most blocks of 4³ cells about the body.
+    pub blocks: u64,
+    /// Most points that are kept, 16 bytes each.
+    pub values: u64,
+}
+
+impl Default for Limits {
+    /// As large as grids can be.
+    fn default() -> Self {
+        Self {
+            blocks: MAX_BLOCKS,
+            values: MAX_VALUES,
+        }
+    }
+}
+
 /// Why there is no grid.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum GridError {
@@ -43,21 +62,25 @@ pub enum GridError {
     },
     /// The cells are no size, or there would be too many of them.
     #[error(
-        "cells of {cell} m make {blocks} blocks of 4³, but there may be 1 to {MAX_BLOCKS}: choose others"
+        "cells of {cell} m make {blocks} blocks of 4³, but there may be 1 to {most}: choose others"
     )]
     Cell {
         /// m.
         cell: f64,
         /// How many blocks that are; 0 if it can't be told.
         blocks: u64,
+        /// How many there may be.
+        most: u64,
     },
     /// Too much would have to be kept.
     #[error(
-        "{values} grid points would have to be kept, but at most {MAX_VALUES} may be: choose larger cells"
+        "more than {values} grid points would have to be kept, but at most {most} may be: choose larger cells"
     )]
     Large {
-        /// How many points.
+        /// How many points there were so far.
         values: u64,
+        /// How many there may be.
+        most: u64,
     },
     /// The surface has a hole that is wider than two cells, so that there is no inside.
     #[error(
@@ -94,6 +117,20 @@ impl Grid {
     /// The grid of the body inside a surface, with cells of `cell` m. The triangles face outwards. Triangles without area are left out. Holes of at most two cells are closed by
     /// the way the surface winds about them.
     pub fn new(positions: &[DVec3], triangles: &[[u32; 3]], cell: f64) -> Result<Self, GridError> {
+        Self::within(positions, triangles, cell, Limits::default())
+    }
+
+    /// The same, refused as soon as it becomes larger than `limits` (and than grids can be).
+    pub fn within(
+        positions: &[DVec3],
+        triangles: &[[u32; 3]],
+        cell: f64,
+        limits: Limits,
+    ) -> Result<Self, GridError> {
+        let most = Limits {
+            blocks: limits.blocks.min(MAX_BLOCKS),
+            values: limits.values.min(MAX_VALUES),
+        };
         check(positions, triangles)?;
         let corners: Vec<[DVec3; 3]> = triangles
             .iter()
@@ -110,9 +147,10 @@ impl Grid {
             .to_array()
             .map(|x| trocar_math::real::ceil(x).max(1.0));
         let blocks = size[0] * size[1] * size[2];
-        if !(cell > 0.0 && cell.is_finite() && blocks <= MAX_BLOCKS as f64) {
+        if !(cell > 0.0 && cell.is_finite() && blocks <= most.blocks as f64) {
             let blocks = if blocks.is_finite() { blocks as u64 } else { 0 };
-            return Err(GridError::Cell { cell, blocks });
+            let most = most.blocks;
+            return Err(GridError::Cell { cell, blocks, most });
         }
         let middle = DVec3::from(size) * (0.5 * cell * SIDE as f64);
         let mut grid = Self {
@@ -137,8 +175,9 @@ impl Grid {
                         .map_err(|error| near_rim(error, positions, triangles))?;
                     grid.blocks.push(block);
                     let values = grid.values.len() as u64;
-                    if values > MAX_VALUES {
-                        return Err(GridError::Large { values });
+                    if values > most.values {
+                        let most = most.values;
+                        return Err(GridError::Large { values, most });
                     }
                 }
             }

@@ -30,6 +30,11 @@ impl Block {
         Self(first | Self::COARSE)
     }
 
+    /// Where its points begin among the values.
+    pub fn first(self) -> usize {
+        (self.0 & !Self::COARSE) as usize
+    }
+
     /// How many points it has.
     pub fn len(self) -> usize {
         match self.0 {

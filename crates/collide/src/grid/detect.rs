@@ -82,16 +82,7 @@ impl Grid {
         }
         let (around, sound) = bounds(points);
         // The body's box in the world against the points' (F13).
-        let own = self.bounds();
-        let corner = |k: u32| {
-            let pick = |bit: u32, low: f64, high: f64| if k >> bit & 1 == 0 { low } else { high };
-            pose.point(DVec3::new(
-                pick(0, own.low.x, own.high.x),
-                pick(1, own.low.y, own.high.y),
-                pick(2, own.low.z, own.high.z),
-            ))
-        };
-        if Bounds::of((0..8).map(corner)).overlaps(&around) {
+        if self.bounds_at(pose).overlaps(&around) {
             self.search(pose, points, skin, out);
         }
         if sound {

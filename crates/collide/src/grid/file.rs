@@ -50,8 +50,18 @@ impl Grid {
     /// From the bytes of a file. Nothing of them is believed before it was checked.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, DamagedGrid> {
         let mut reader = Reader { bytes, at: 0 };
-        if reader.take(8)? != MAGIC {
-            return Err(reader.damaged("it does not begin with its mark, or is of another version"));
+        let mark = reader.take(MAGIC.len())?;
+        if mark[..7] != MAGIC[..7] {
+            return Err(DamagedGrid {
+                at: 0,
+                what: "it does not begin with the mark of a grid",
+            });
+        }
+        if mark != MAGIC {
+            return Err(DamagedGrid {
+                at: 7,
+                what: "it is of another version: make it again from its mesh",
+            });
         }
         let mut number = || -> Result<f64, DamagedGrid> { Ok(f64::from_le_bytes(reader.array()?)) };
         let low = DVec3::new(number()?, number()?, number()?);

@@ -17,12 +17,13 @@ mod detect;
 mod face;
 mod file;
 mod tree;
+mod way;
 
 use cell::Block;
-use glam::{DVec3, Vec4};
-use trocar_math::{Bounds, f64x4};
+use glam::{DMat3, DVec3, Vec4};
+use trocar_math::{Bounds, Pose, f64x4};
 
-pub use build::GridError;
+pub use build::{GridError, Limits};
 pub use detect::{DetectError, Sunk};
 pub use face::Dent;
 pub use file::{DamagedGrid, MAGIC};
@@ -74,6 +75,20 @@ impl Grid {
         }
     }
 
+    /// The box around that box where the body is at `pose`, along the world's axes, m.
+    pub fn bounds_at(&self, pose: &Pose) -> Bounds {
+        let own = self.bounds();
+        let turn = DMat3::from_quat(pose.rotation);
+        let half = 0.5 * own.size();
+        let reach =
+            turn.x_axis.abs() * half.x + turn.y_axis.abs() * half.y + turn.z_axis.abs() * half.z;
+        let centre = pose.point(own.centre());
+        Bounds {
+            low: centre - reach,
+            high: centre + reach,
+        }
+    }
+
     /// Edge of a cell, m.
     pub fn cell(&self) -> f64 {
         self.cell
@@ -93,6 +108,38 @@ impl Grid {
     /// True if it keeps no point, which no grid of a body does.
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()
+    }
+
+    /// Shows the points that are kept and lie inside, up to a cell deep, with the nearest points of the surface, both in the body's frame, m (F26). If that are more than
+    /// `most`, only every second of them, or third, and so on.
+    pub fn see_points(&self, most: usize, mut see: impl FnMut(DVec3, DVec3)) {
+        let count = self.shallow().count();
+        let step = count.div_ceil(most.max(1)).max(1);
+        for (place, value) in self.shallow().step_by(step) {
+            let way = value.truncate().as_dvec3();
+            see(
+                self.low + place * self.cell,
+                self.low + (place + way) * self.cell,
+            );
+        }
+    }
+
+    /// The points inside and up to a cell deep: their places in cells from the least corner, and their values. Each once.
+    fn shallow(&self) -> impl Iterator<Item = (DVec3, Vec4)> {
+        let [_, ny, nz] = self.size.map(|n| n as usize);
+        let full = self.blocks.iter().enumerate().filter(|b| b.1.len() == FULL);
+        full.flat_map(move |(b, block)| {
+            let corner = [b / (ny * nz), b / nz % ny, b % nz];
+            let values = &self.values[block.first()..][..FULL];
+            values.iter().enumerate().filter_map(move |(k, value)| {
+                let within = [k / (POINTS * POINTS), k / POINTS % POINTS, k % POINTS];
+                // The next block has those on its far sides; about the surface there is one.
+                let own = within.iter().all(|n| *n < SIDE);
+                let near = (0.0..=1.0).contains(&value.w);
+                let place = [0, 1, 2].map(|a| (corner[a] * SIDE + within[a]) as f64);
+                (own && near).then_some((DVec3::from(place), *value))
+            })
+        })
     }
 
     /// How a point of the body's frame lies to it; nothing if it is farther outside than the grid knows (F19).

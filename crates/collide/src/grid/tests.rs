@@ -1,7 +1,7 @@
 use super::*;
 use proptest::prelude::*;
 use std::io::Write;
-use trocar_math::{Pose, real, rotation};
+use trocar_math::{real, rotation};
 
 type Mesh = (Vec<DVec3>, Vec<[u32; 3]>);
 
@@ -637,4 +637,43 @@ fn real_organs_have_grids() {
         assert!(inside > 50, "{name}: {inside}");
         assert!(worst < cell, "{name}: {worst} in cells of {cell}");
     }
+}
+
+#[test]
+fn another_version_is_told_from_another_file() {
+    let grid = grid_of(&ball(1), 0.5);
+    let mut bytes = grid.to_bytes();
+    bytes[7] = b'9';
+    let error = Grid::from_bytes(&bytes).unwrap_err();
+    assert_eq!(error.at, 7);
+    assert!(error.to_string().contains("another version"), "{error}");
+    bytes[0] = b'X';
+    let error = Grid::from_bytes(&bytes).unwrap_err();
+    assert_eq!(error.at, 0);
+    assert!(error.to_string().contains("mark"), "{error}");
+}
+
+#[test]
+fn the_points_that_are_shown_are_just_inside_and_lead_to_the_surface() {
+    let grid = grid_of(&ball(3), 0.2);
+    let mut seen = Vec::new();
+    grid.see_points(usize::MAX, |point, surface| seen.push((point, surface)));
+    // About as many as the surface has cells.
+    assert!((200..800).contains(&seen.len()), "{}", seen.len());
+    for (point, surface) in &seen {
+        let depth = grid.at(*point).unwrap().depth;
+        assert!((-1e-6..=0.2 + 1e-6).contains(&depth), "{point} {depth}");
+        assert!((point.distance(*surface) - depth).abs() < 1e-6, "{point}");
+        assert!((surface.length() - 1.0).abs() < 0.05, "{surface}");
+    }
+    let mut places: Vec<[u64; 3]> = seen
+        .iter()
+        .map(|s| s.0.to_array().map(f64::to_bits))
+        .collect();
+    places.sort_unstable();
+    places.dedup();
+    assert_eq!(places.len(), seen.len(), "each once");
+    let mut few = 0;
+    grid.see_points(50, |_, _| few += 1);
+    assert!((25..=50).contains(&few), "{few}");
 }

@@ -98,6 +98,29 @@ pub(super) fn follow(
     Some(all.fold(Gone::NONE, Gone::and)).filter(|gone| gone.finite)
 }
 
+/// The greatest way from `then` to `now` (m), and the greatest speed of as many nodes (m/s). What is no number does not count here: whoever moves nodes reports it.
+pub(super) fn strayed(
+    then: &[DVec3],
+    now: &[DVec3],
+    velocity: &[DVec3],
+    workers: &impl Workers,
+) -> (f64, f64) {
+    let parts = (now.len() / SPAN).clamp(1, MOST);
+    let size = now.len().div_ceil(parts).max(1);
+    let mut spans: [(usize, f64, f64); MOST] = std::array::from_fn(|k| (k * size, 0.0, 0.0));
+    workers.each(&mut spans[..parts], |(first, far, speed)| {
+        let range = *first..(*first + size).min(now.len());
+        let nodes = then[range.clone()].iter().zip(&now[range.clone()]);
+        for ((then, now), velocity) in nodes.zip(&velocity[range]) {
+            *far = far.max(then.distance_squared(*now));
+            *speed = speed.max(velocity.length_squared());
+        }
+    });
+    let most = |a: (f64, f64), s: &(usize, f64, f64)| (a.0.max(s.1), a.1.max(s.2));
+    let (far, speed) = spans[..parts].iter().fold((0.0, 0.0), most);
+    (far.sqrt(), speed.sqrt())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -137,6 +160,20 @@ mod tests {
         assert_eq!((many.far, many.drift), (one.far, one.drift));
         assert_eq!(many.extent, one.extent);
         assert_eq!(one.extent, Bounds::of(now.iter().copied()));
+    }
+
+    #[test]
+    fn many_find_the_fastest_and_the_farthest() {
+        let (then, now) = (places(0.0), places(0.25));
+        let mut velocity = vec![DVec3::X; now.len()];
+        velocity[33_333] = DVec3::new(0.0, -3.0, 4.0);
+        for found in [
+            strayed(&then, &now, &velocity, &Alone),
+            strayed(&then, &now, &velocity, &Many),
+        ] {
+            assert_eq!(found, (0.25, 5.0));
+        }
+        assert_eq!(strayed(&[], &[], &[], &Alone), (0.0, 0.0));
     }
 
     #[test]

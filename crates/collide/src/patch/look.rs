@@ -59,6 +59,11 @@ impl Looks {
         }
     }
 
+    /// How far a node may be from its boxes, m: while the surface is calm, the tree does not know.
+    pub fn slack(&self) -> f64 {
+        self.calm.map_or(0.0, |calm| calm.slack())
+    }
+
     /// Has all look again.
     fn forget(&mut self) {
         self.list.clear();
@@ -124,7 +129,7 @@ impl Sought {
         match &probe.hull {
             Hull::Capsule(capsule) => Self::Near(*capsule, capsule.radius + probe.margin),
             Hull::Below(point, normal) => Self::Below(*point, *normal, probe.margin),
-            Hull::Convex(_) => Self::Within(probe.bounds()),
+            Hull::Convex(_) | Hull::Grid(..) => Self::Within(probe.bounds()),
         }
     }
 
@@ -275,6 +280,9 @@ impl Patch {
         make_room(&mut self.sides_before, pairs);
         make_room(&mut self.seen, pairs);
         make_room(&mut self.outward, pairs);
+        if probes.iter().any(|p| matches!(p.hull, Hull::Grid(..))) {
+            self.deep.reserve(pairs);
+        }
         pairs
     }
 

@@ -6,6 +6,7 @@
 
 mod capsule;
 mod convex;
+mod deep;
 mod edit;
 mod follow;
 mod look;
@@ -16,6 +17,7 @@ use crate::{
     rigid::{FacetScratch, Meeting},
     tree::{MAX_TRIANGLE, Tree, TreeError, build},
 };
+use deep::Depths;
 use glam::DVec3;
 use look::Looks;
 use star::Stars;
@@ -114,6 +116,7 @@ pub struct Patch {
     seen: Vec<u128>,
     meetings: Vec<Meeting>,
     scratch: FacetScratch,
+    deep: Depths,
 }
 
 impl Patch {
@@ -170,12 +173,16 @@ impl Patch {
         self.near.len()
     }
 
-    /// Shows the boxes over its triangles: how many levels are below each, and whether a triangle inside was near when last gathered.
-    pub fn see_boxes(&self, see: impl FnMut(usize, &Bounds, bool)) {
+    /// Shows the boxes over its triangles: how many levels are below each, and whether a triangle inside was near when last gathered. They hold what is in them
+    /// wherever it has drifted since they were fitted.
+    pub fn see_boxes(&self, mut see: impl FnMut(usize, &Bounds, bool)) {
+        let slack = self.looks.slack();
         let numbers = self.near.last().map_or(0, |pair| pair.0 + 1);
         let is_near = |t: u32| (0..numbers).any(|n| self.near.binary_search(&(n, t)).is_ok());
         if let Some(tree) = &self.tree {
-            tree.see_boxes(is_near, see);
+            tree.see_boxes(is_near, |level, bounds, near| {
+                see(level, &bounds.grown(slack), near);
+            });
         }
     }
 
@@ -221,14 +228,18 @@ impl Patch {
         }
     }
 
-    /// How far any node is from where it was when last [followed](Self::follow), m; infinite if that is not known. It looks at every node.
-    pub fn strayed(&self, positions: &[DVec3]) -> f64 {
+    /// How far any node is from where it was when last [followed](Self::follow), m, and the greatest speed of any, m/s; infinite if that is not known. It looks at every
+    /// node.
+    pub fn strayed(
+        &self,
+        positions: &[DVec3],
+        velocities: &[DVec3],
+        workers: &impl Workers,
+    ) -> (f64, f64) {
         if self.followed.len() != positions.len() {
-            return f64::INFINITY;
+            return (f64::INFINITY, f64::INFINITY);
         }
-        let ways = self.followed.iter().zip(positions);
-        let squares = ways.map(|(then, now)| then.distance_squared(*now));
-        squares.fold(0.0, f64::max).sqrt()
+        follow::strayed(&self.followed, positions, velocities, workers)
     }
 
     /// A box around all nodes where they were when last [followed](Self::follow), m; around everything if that is not known.
@@ -285,6 +296,12 @@ impl Patch {
                 }
                 Hull::Convex(piece) => {
                     self.touch_convex((c, t), (piece, probe), &scene, out);
+                }
+                Hull::Grid(grid, pose) => {
+                    while self.near.get(end).is_some_and(|pair| pair.0 == c) {
+                        end += 1;
+                    }
+                    self.touch_grid((c, n..end), (grid, pose), probe, &scene, out);
                 }
             }
             n = end;

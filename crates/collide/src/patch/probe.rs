@@ -1,11 +1,13 @@
 //! What may touch a surface, and how it moves.
 
 use crate::{
+    grid::Grid,
     rigid::Piece,
     sweep::{self, Impact, Moving},
     tree::Reach,
 };
 use glam::DVec3;
+use std::sync::Arc;
 use trocar_math::{Bounds, Pose};
 
 /// A segment with a hull around it (K89, K90).
@@ -40,6 +42,8 @@ pub enum Hull {
     Below(DVec3, DVec3),
     /// Something else that is convex.
     Convex(Piece),
+    /// A body of any form with its distance grid, and where it is.
+    Grid(Arc<Grid>, Pose),
 }
 
 /// Something that may touch a surface, and how far it and the surface may move towards each other before the question is
@@ -70,7 +74,7 @@ pub struct Ahead {
 pub enum Way {
     /// How far the ends of a capsule's axis go, m.
     Axis([DVec3; 2]),
-    /// The pose with which a convex piece ends.
+    /// The pose with which a convex piece, or a body with a grid, ends.
     Pose(Pose),
 }
 
@@ -114,6 +118,7 @@ impl Probe {
                 high: DVec3::INFINITY,
             },
             Hull::Convex(piece) => piece.bounds().grown(self.margin),
+            Hull::Grid(grid, pose) => grid.bounds_at(pose).grown(self.margin),
         }
     }
 }
@@ -177,7 +182,7 @@ impl Reach for Reaching<'_> {
                 }
                 from <= to
             }
-            Hull::Convex(_) => true,
+            Hull::Convex(_) | Hull::Grid(..) => true,
         }
     }
 }

@@ -2,7 +2,7 @@ use super::*;
 use crate::closest;
 use crate::rigid::{Form, Shape};
 use crate::tree::Change;
-use trocar_math::Pose;
+use trocar_math::{Alone, Pose};
 
 /// A flat sheet in the x–z plane facing up, cells of 8 mm.
 fn sheet() -> (Patch, Vec<DVec3>) {
@@ -513,8 +513,54 @@ fn what_was_gathered_holds_as_far_as_it_reached() {
     assert!(patch.holds(&[cube(0.009, 0.001)], 0.0019));
     assert!(!patch.holds(&[cube(0.009, 0.001)], 0.0021));
     assert!(!patch.holds(&[ball(0.01, 0.001)], 0.0), "of another kind");
-    assert_eq!(patch.strayed(&positions), 0.0);
+    let mut velocities = vec![DVec3::X; positions.len()];
+    velocities[7] = DVec3::Y * -3.0;
+    let strayed = |positions: &[DVec3]| patch.strayed(positions, &velocities, &Alone);
+    assert_eq!(strayed(&positions), (0.0, 3.0));
     positions[40].y += 0.003;
-    assert!((patch.strayed(&positions) - 0.003).abs() < 1e-12);
-    assert_eq!(patch.strayed(&positions[1..]), f64::INFINITY);
+    let (far, speed) = strayed(&positions);
+    assert!((far - 0.003).abs() < 1e-12 && speed == 3.0);
+    assert_eq!(strayed(&positions[1..]).0, f64::INFINITY);
+}
+
+#[test]
+fn boxes_that_are_shown_hold_what_swings_in_them() {
+    let count = 12_u32;
+    let at = |r: u32, c: u32| r * count + c;
+    let squares = (0..count - 1).flat_map(|r| (0..count - 1).map(move |c| (r, c)));
+    let triangles: Vec<[u32; 3]> = squares
+        .flat_map(|(r, c)| {
+            let [p, q, s, t] = [at(r, c), at(r, c + 1), at(r + 1, c + 1), at(r + 1, c)];
+            [[p, q, s], [p, s, t]]
+        })
+        .collect();
+    let rest: Vec<DVec3> = (0..count * count)
+        .map(|n| DVec3::new(f64::from(n % count), 0.0, f64::from(n / count)) * 0.01)
+        .collect();
+    let mut patch = Patch::new(triangles, rest.len()).unwrap();
+    let probe = Probe {
+        hull: Hull::Capsule(Capsule {
+            a: DVec3::new(0.05, 0.02, 0.05),
+            b: DVec3::new(0.05, 0.06, 0.05),
+            radius: 0.003,
+        }),
+        margin: 0.01,
+        ahead: None,
+    };
+    let moved = patch.follow(&rest);
+    patch.gather(std::slice::from_ref(&probe), &rest, moved);
+    // All of it swings up by less than the probe reaches.
+    let up: Vec<DVec3> = rest.iter().map(|p| *p + DVec3::Y * 0.004).collect();
+    let moved = patch.follow(&up);
+    patch.gather(std::slice::from_ref(&probe), &up, moved);
+    let mut all = Bounds::EMPTY;
+    patch.see_boxes(|_, bounds, _| {
+        all.add(bounds.low);
+        all.add(bounds.high);
+        assert!(bounds.high.y >= 0.004, "{bounds:?}");
+    });
+    assert!(
+        up.iter()
+            .all(|p| all.low.cmple(*p).all() && p.cmple(all.high).all())
+    );
 }

@@ -1,16 +1,15 @@
 //! When two moving bodies first touch.
 
 use glam::DVec3;
-use parry3d_f64::bounding_volume::Aabb;
 use parry3d_f64::math::Pose as Placed;
 use parry3d_f64::query::details::closest_points_support_map_support_map_with_params;
 use parry3d_f64::query::gjk::{GJKResult, VoronoiSimplex};
 use parry3d_f64::query::{ClosestPoints, DefaultQueryDispatcher, QueryDispatcher};
-use parry3d_f64::shape::{Shape as ParryShape, TriMesh};
-use trocar_math::{Pose, rotation};
+use parry3d_f64::shape::Shape as ParryShape;
+use trocar_math::{Bounds, Pose, rotation};
 
 use super::Shape;
-use super::solid::{Solid, to_parry};
+use super::solid::{Mesh, Solid, to_parry};
 
 /// More steps than conservative advancement needs for anything that really hits.
 const ROUNDS: usize = 128;
@@ -106,10 +105,8 @@ pub fn time_of_impact(
             };
             let limit = first.unwrap_or(1.0);
             let hit = match (&part_a.solid, &part_b.solid) {
-                (Solid::Mesh(mesh), solid) => flight.on_mesh(&mesh.triangles, solid, limit),
-                (solid, Solid::Mesh(mesh)) => {
-                    flight.reversed().on_mesh(&mesh.triangles, solid, limit)
-                }
+                (Solid::Mesh(mesh), solid) => flight.on_mesh(mesh, solid, limit),
+                (solid, Solid::Mesh(mesh)) => flight.reversed().on_mesh(mesh, solid, limit),
                 (one, two) => flight.convex(one.as_parry(), two.as_parry(), limit),
             };
             first = hit.or(first);
@@ -199,7 +196,7 @@ impl Flight {
     }
 
     /// When b meets one of the triangles of a, if that is before `limit`.
-    fn on_mesh(&self, mesh: &TriMesh, solid: &Solid, limit: f64) -> Option<f64> {
+    fn on_mesh(&self, mesh: &Mesh, solid: &Solid, limit: f64) -> Option<f64> {
         let [start, end] = [0.0, 1.0].map(|at| {
             let (pose_a, pose_b) = (self.a.at(at), self.b.at(at));
             let turn = pose_a.rotation.conjugate();
@@ -212,13 +209,17 @@ impl Flight {
         let arc = self.a.motion.angle() * start.position.length().max(end.position.length());
         let (one, two) = (solid.bounds(&start), solid.bounds(&end));
         let grow = arc + self.turning_b + self.distance;
-        let swept = Aabb::new(one.low.min(two.low) - grow, one.high.max(two.high) + grow);
+        let swept = Bounds {
+            low: one.low.min(two.low) - grow,
+            high: one.high.max(two.high) + grow,
+        };
+        // The earliest of all, in whatever order they come.
         let mut first = None;
-        for triangle in mesh.bvh().intersect_aabb(&swept) {
-            let triangle = mesh.triangle(triangle);
+        mesh.near(&swept, |t| {
+            let triangle = mesh.triangles.triangle(t);
             let hit = self.convex(&triangle, solid.as_parry(), first.unwrap_or(limit));
             first = hit.or(first);
-        }
+        });
         first
     }
 }

@@ -1,7 +1,6 @@
 //! The whole region in which bodies touch (B77).
 
 use glam::DVec3;
-use parry3d_f64::bounding_volume::Aabb;
 use parry3d_f64::query::details::NormalConstraints;
 use parry3d_f64::query::details::{
     contact_manifold_ball_ball, contact_manifold_capsule_capsule, contact_manifold_convex_ball,
@@ -484,10 +483,8 @@ impl Scratch {
             (&meeting.b.solid, meeting.pose)
         };
         let bounds = solid.bounds(&pose).grown(meeting.margin);
-        let bounds = Aabb::new(bounds.low, bounds.high);
         self.triangles.clear();
-        self.triangles
-            .extend(mesh.triangles.bvh().intersect_aabb(&bounds));
+        mesh.near(&bounds, |t| self.triangles.push(t));
         self.triangles.sort_unstable();
         let placed = to_parry(&pose);
         let back = pose.rotation.conjugate();

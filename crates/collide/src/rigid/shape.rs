@@ -11,6 +11,7 @@ use trocar_math::{Bounds, Pose, rotation::outer, symmetric};
 
 use super::form::{Form, MAX_POINTS, MAX_SIZE, MIN_SIZE, ShapeError};
 use super::solid::{Mesh, Solid, to_parry};
+use crate::tree::Tree;
 
 /// How far from 1 the length of a quaternion may be.
 const UNIT: f64 = 1e-6;
@@ -327,7 +328,7 @@ fn hull(points: &[DVec3]) -> Result<ConvexPolyhedron, ShapeError> {
         .ok_or(ShapeError::Hull)
 }
 
-fn mesh(vertices: &[DVec3], triangles: &[[u32; 3]]) -> Result<Mesh, ShapeError> {
+pub(super) fn mesh(vertices: &[DVec3], triangles: &[[u32; 3]]) -> Result<Mesh, ShapeError> {
     if triangles.is_empty() {
         return Err(ShapeError::Empty);
     }
@@ -358,5 +359,14 @@ fn mesh(vertices: &[DVec3], triangles: &[[u32; 3]]) -> Result<Mesh, ShapeError> 
     let normals = (0..triangles.indices().len() as u32)
         .map(|index| triangles.triangle_normal_constraints(index))
         .collect();
-    Ok(Mesh { triangles, normals })
+    // Vertices may have been joined: the tree is over those that are left.
+    let tree =
+        Tree::new(triangles.indices(), triangles.vertices()).map_err(|error| ShapeError::Mesh {
+            reason: error.to_string(),
+        })?;
+    Ok(Mesh {
+        triangles,
+        normals,
+        tree,
+    })
 }

@@ -7,6 +7,8 @@ use parry3d_f64::shape::{
 };
 use trocar_math::{Bounds, Pose};
 
+use crate::tree::Tree;
+
 /// Our pose as parry's.
 pub(super) fn to_parry(pose: &Pose) -> parry3d_f64::math::Pose {
     parry3d_f64::math::Pose::from_parts(pose.position, pose.rotation)
@@ -29,6 +31,23 @@ pub(super) struct Mesh {
     /// For each triangle the directions in which it and its edges may push, from which its plane follows too. Computed
     /// once: it costs more than most of the contacts do.
     pub(super) normals: Vec<Option<TrianglePseudoNormals>>,
+    /// Over the triangles, in the frame of the part.
+    pub(super) tree: Tree,
+}
+
+impl Mesh {
+    /// Calls `found` with every triangle whose box shares a point with `bounds` (m, in the frame of the part), once each; in an order that depends on
+    /// the triangles alone.
+    pub(super) fn near(&self, bounds: &Bounds, mut found: impl FnMut(u32)) {
+        let (vertices, triangles) = (self.triangles.vertices(), self.triangles.indices());
+        self.tree.overlapping(bounds, |t| {
+            // Leaves are given as a whole.
+            let corners = triangles[t as usize].map(|n| vertices[n as usize]);
+            if Bounds::of(corners).overlaps(bounds) {
+                found(t);
+            }
+        });
+    }
 }
 
 impl Solid {
@@ -139,6 +158,87 @@ impl Solid {
             }
             Self::HalfSpace(_) => f64::INFINITY,
             Self::Mesh(_) => 0.0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::shape::mesh;
+    use super::*;
+    use parry3d_f64::bounding_volume::Aabb;
+    use std::path::Path;
+    use trocar_math::real;
+
+    /// A number from -1 to 1, always the same for the same seed.
+    fn any(seed: u32) -> f64 {
+        real::sin(f64::from(seed) * 78.233 + 12.9898 * real::sin(f64::from(seed)))
+    }
+
+    fn place(seed: u32) -> DVec3 {
+        DVec3::new(any(seed), any(seed + 1), any(seed + 2))
+    }
+
+    /// What comparing all boxes gives, and what parry's own tree gives.
+    fn finds_all(mesh: &Mesh, bounds: &Bounds) -> usize {
+        let (vertices, triangles) = (mesh.triangles.vertices(), mesh.triangles.indices());
+        let all: Vec<u32> = (0..triangles.len() as u32)
+            .filter(|t| {
+                let corners = triangles[*t as usize].map(|n| vertices[n as usize]);
+                Bounds::of(corners).overlaps(bounds)
+            })
+            .collect();
+        let mut found = Vec::new();
+        mesh.near(bounds, |t| found.push(t));
+        found.sort_unstable();
+        assert_eq!(found, all, "{bounds:?}");
+        // Parry's may give more: its own boxes are rounded.
+        let aabb = Aabb::new(bounds.low, bounds.high);
+        let theirs: Vec<u32> = mesh.triangles.bvh().intersect_aabb(&aabb).collect();
+        assert!(all.iter().all(|t| theirs.contains(t)), "{bounds:?}");
+        found.len()
+    }
+
+    fn boxes_of_all_sizes(mesh: &Mesh, size: f64) -> usize {
+        let around = Bounds::of(mesh.triangles.vertices().iter().copied());
+        let (centre, half) = (around.centre(), 0.5 * around.size());
+        let mut found = 0;
+        for k in 0..200 {
+            let at = centre + half * 1.2 * place(7 * k);
+            let half = size / f64::from(1_u32 << (k % 12));
+            let bounds = Bounds { low: at, high: at }.grown(half);
+            found += finds_all(mesh, &bounds);
+        }
+        // A box that ends exactly where a triangle begins shares a point with it.
+        for (k, corner) in mesh.triangles.vertices().iter().enumerate().step_by(97) {
+            let high = *corner;
+            let low = high - size * 0.1 * (1.0 + any(k as u32).abs());
+            assert!(finds_all(mesh, &Bounds { low, high }) > 0);
+        }
+        found
+    }
+
+    #[test]
+    fn the_tree_of_a_mesh_finds_what_comparing_all_boxes_finds() {
+        for count in [1, 7, 8, 9, 300, 2000_u32] {
+            let corner = |n: u32| place(n) * 0.1 + place(n / 3 * 3 + 5) * 2.0;
+            let vertices: Vec<DVec3> = (0..3 * count).map(|n| corner(11 * n)).collect();
+            let triangles: Vec<[u32; 3]> =
+                (0..count).map(|t| [3 * t, 3 * t + 1, 3 * t + 2]).collect();
+            let found = boxes_of_all_sizes(&mesh(&vertices, &triangles).unwrap(), 3.0);
+            assert!(found > count as usize, "{count}: {found}");
+        }
+    }
+
+    #[test]
+    fn the_tree_of_an_organ_finds_what_comparing_all_boxes_finds() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes/parts");
+        for name in ["liver.obj", "colon.obj"] {
+            let surface = trocar_mesh::read(folder.join(name)).unwrap();
+            let mesh = mesh(&surface.positions, &surface.triangles).unwrap();
+            let size = Bounds::of(surface.positions).size().max_element();
+            let found = boxes_of_all_sizes(&mesh, size);
+            assert!(found > surface.triangles.len(), "{name}: {found}");
         }
     }
 }

@@ -7,15 +7,26 @@ use super::{
     items,
 };
 use crate::{
-    file::{Body, FormSpec, Motion},
+    file::{Body, FormSpec, GridSpec, Motion},
     load::{Key, Scene, SceneError},
 };
 use glam::{DQuat, DVec3};
-use trocar_collide::rigid::{Form, Shape};
+use std::sync::Arc;
+use trocar_collide::{
+    grid::{Grid, GridError, Limits},
+    rigid::{Form, Shape},
+};
 use trocar_dynamics::{
     Bodies, Hold, Kinematic, MassNode, MatterId, Nodes, Turning, masses::BadNode,
 };
 use trocar_math::{Pose, rotation};
+use trocar_mesh::Surface;
+
+/// How large the grid of a body may be: 16 MB, and some ten seconds to work it out.
+const GRID: Limits = Limits {
+    blocks: 1 << 18,
+    values: 1 << 20,
+};
 
 /// A body made ready: what the model is told of it.
 struct Ready {
@@ -23,6 +34,7 @@ struct Ready {
     node: Option<MassNode>,
     look: BodyLook,
     shape: Option<Shape>,
+    grid: Option<Arc<Grid>>,
     friction: [f64; 2],
     restitution: f64,
 }
@@ -135,6 +147,7 @@ fn place(
         colliders.push(Collider {
             at: (matter, node),
             shape,
+            grid: ready.grid,
             friction: ready.friction,
             restitution: ready.restitution,
         });
@@ -218,6 +231,10 @@ fn ready<'a>(
     for p in &mut surface.positions {
         *p = inside.point(*p);
     }
+    let grid = match item.grid {
+        Some(spec) => Some(Arc::new(grid(&check, item, &surface, spec)?)),
+        None => None,
+    };
     let ready = Ready {
         pose: user.compose(&frame),
         node: node.map(|n| n.0),
@@ -229,10 +246,46 @@ fn ready<'a>(
             colour: item.colour,
         },
         shape,
+        grid,
         friction: item.friction,
         restitution: item.restitution,
     };
     Ok((check, ready))
+}
+
+/// The distance grid over the surface of a body, in its own frame (F12–F20).
+fn grid(
+    check: &Checker<'_>,
+    item: &Body,
+    surface: &Surface,
+    spec: GridSpec,
+) -> Result<Grid, SceneError> {
+    let key: Key = "grid".into();
+    if !matches!(item.form, Some(FormSpec::Mesh(_))) {
+        return Err(check.error(
+            &[key],
+            "only a body whose form is a mesh has a distance grid",
+            "Leave it out: other forms are met exactly.",
+        ));
+    }
+    if !item.collide {
+        return Err(check.error(
+            &[key],
+            "nothing touches this body, so that it needs no distance grid",
+            "Leave it out, or let it collide.",
+        ));
+    }
+    Grid::within(&surface.positions, &surface.triangles, spec.cell, GRID).map_err(|error| {
+        let place: &[Key] = match error {
+            GridError::Cell { .. } | GridError::Large { .. } => &[key, "cell".into()],
+            _ => &["form".into()],
+        };
+        check.error(
+            place,
+            format!("it has no distance grid: {error}"),
+            "Correct its mesh or its cells, or leave out the grid.",
+        )
+    })
 }
 
 /// What damps a body and what draws it back to where it starts (K55).

@@ -133,6 +133,7 @@ impl Model {
                 self.colliders.push(Collider {
                     at: (matter, part as u32),
                     shape,
+                    grid: None,
                     friction: item.friction,
                     restitution: 0.0,
                 });

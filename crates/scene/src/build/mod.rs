@@ -29,8 +29,8 @@ use crate::{
     simulation::MAX_ITERATIONS,
 };
 use glam::{DQuat, DVec3};
-use std::collections::BTreeMap;
-use trocar_collide::{Patch, rigid::Shape, tree::TreeError};
+use std::{collections::BTreeMap, sync::Arc};
+use trocar_collide::{Patch, grid::Grid, rigid::Shape, tree::TreeError};
 use trocar_dynamics::{
     Anchor, Budget, Joint, Kinematic, Local, Matter, MatterId, Method, Nodes, Tie, Turning,
 };
@@ -177,6 +177,8 @@ pub struct Collider {
     pub at: (MatterId, u32),
     /// Its shape, in the node's frame.
     pub shape: Shape,
+    /// Its distance grid in that frame, if tissue touches it by one.
+    pub grid: Option<Arc<Grid>>,
     /// Static and dynamic coefficient of friction.
     pub friction: [f64; 2],
     /// Elasticity, 0 to 1.

@@ -21,9 +21,9 @@ pub use membrane::{
     MeasureName, MembraneSelect, MembraneTissue, PathSpec, SpringsSpec, TearingSpec,
 };
 pub use rigid::{
-    BaseName, BaseSpec, BaseThere, Body, CurveSpec, DriveSpec, FormSpec, JointKind, JointSpec,
-    Measure, MeshSpec, Motion, PartSpec, Particle, PidSpec, RodSpec, ServoSpec, SpeedSpec,
-    SpringSpec, SurfaceSpec, Timed,
+    BaseName, BaseSpec, BaseThere, Body, CurveSpec, DriveSpec, FormSpec, GridSpec, JointKind,
+    JointSpec, Measure, MeshSpec, Motion, PartSpec, Particle, PidSpec, RodSpec, ServoSpec,
+    SpeedSpec, SpringSpec, SurfaceSpec, Timed,
 };
 pub use tissue::{
     Ball, Couple, FlagsSpec, IntegratorName, LawSpec, MaterialSpec, NetSpec, Ring, Select,

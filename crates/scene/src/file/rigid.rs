@@ -71,6 +71,14 @@ pub struct MeshSpec {
     pub scale: f64,
 }
 
+/// The distance grid of a body (F12–F20).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GridSpec {
+    /// Edge of a cell, m, > 0: about a third of what is thinnest of the body.
+    pub cell: f64,
+}
+
 /// A part of a compound.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -118,6 +126,10 @@ pub struct Body {
     /// What it is to collisions, and where its mass is.
     #[serde(default)]
     pub form: Option<FormSpec>,
+    /// A distance grid, with which tissue touches a body whose form is a closed mesh. Default: none; tissue then meets a dynamic body's convex hull, and of others
+    /// each triangle.
+    #[serde(default)]
+    pub grid: Option<GridSpec>,
     /// Whether and how it moves. Default: dynamic.
     #[serde(default)]
     pub motion: Motion,

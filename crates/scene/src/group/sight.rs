@@ -42,9 +42,14 @@ impl Group {
 
     /// Adds what the search for contacts looked at in the last step.
     pub fn see_search(&self, insight: &mut Insight) {
-        let (boxes, search) = (&mut insight.boxes, &mut insight.search);
+        let Insight {
+            boxes,
+            search,
+            near,
+            ..
+        } = insight;
         search.probes += self.probes.list.len() as u32;
-        search.contacts += self.contacts.len() as u32;
+        search.contacts += (self.contacts.len() + self.touched_by_needles()) as u32;
         for skin in &self.skins {
             let from = boxes.len();
             skin.patch.see_boxes(|level, bounds, is_near| {
@@ -57,6 +62,12 @@ impl Group {
             let [pairs, folds] = folding.counts();
             search.fold_pairs += pairs as u32;
             search.folds += folds as u32;
+            search.crossings += folding.crossings() as u32;
+            let from = boxes.len();
+            folding.see_boxes(near, |level, bounds, is_near| {
+                boxes.push(BoxInsight::new(bounds, is_near, level as u32));
+            });
+            search.boxes += (boxes.len() - from) as u32;
         }
         if let Some(collisions) = &self.collisions {
             let (bounds, pairs) = collisions.search();

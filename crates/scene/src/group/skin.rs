@@ -9,6 +9,7 @@ use crate::{
 use glam::DVec3;
 use trocar_collide::{Patch, Touch};
 use trocar_dynamics::{Anchor, Contact, Kinematic, Local, Lock, Masses, MatterId, Outcome, solve};
+use trocar_math::Alone;
 use trocar_tools::grasper::PARTS;
 
 /// No hand leads an instrument faster than this, m/s; what is flung by one that is led slower needs no closer look.
@@ -152,9 +153,11 @@ impl Group {
         let left = (1.0 - sub.from) * stage.dt;
         for skin in self.skins.iter_mut().filter(|s| s.touchable) {
             let nodes = &self.nodes[stage.slot[skin.matter.index()] as usize];
-            let squares = nodes.velocity.iter().map(|v| v.length_squared());
-            let speed = squares.fold(0.0, f64::max).sqrt();
-            let strayed = skin.patch.strayed(&nodes.position);
+            let (position, velocity) = (&nodes.position, &nodes.velocity);
+            let (strayed, speed) = match stage.crew {
+                Some(crew) => skin.patch.strayed(position, velocity, crew),
+                None => skin.patch.strayed(position, velocity, &Alone),
+            };
             if skin.patch.holds(&self.probes.list, strayed + speed * sub.h) {
                 continue;
             }

@@ -112,6 +112,9 @@ pub enum ClientMessage {
         /// Boxes around what may touch.
         #[serde(default)]
         boxes: bool,
+        /// How deep contacts are, and the distance grids of bodies.
+        #[serde(default)]
+        depths: bool,
         /// Membranes: how near they are to tearing.
         #[serde(default)]
         stress: bool,

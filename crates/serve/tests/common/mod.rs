@@ -329,7 +329,7 @@ async fn receive(socket: &mut WebSocketStream<MaybeTlsStream<net::TcpStream>>) -
             .await
             .expect("the server is silent");
         return match message {
-            Some(Ok(Message::Binary(bytes))) if bytes.starts_with(b"TRI6") => {
+            Some(Ok(Message::Binary(bytes))) if bytes.starts_with(b"TRI7") => {
                 Received::Seen(Box::new(insight::decode(&bytes).unwrap()))
             }
             Some(Ok(Message::Binary(bytes))) => {

@@ -18,7 +18,7 @@ mod scissors;
 
 pub use carrier::{Carrier, ToolBox};
 pub use forceps::{Forceps, ForcepsParts};
-pub use needle::{Needle, NeedleParts, Stick};
+pub use needle::{Needle, NeedleParts, Stick, Touched};
 pub use record::{ForcepsRecord, NeedleRecord};
 pub use rod::{Rod, RodParts, Sampling};
 pub use scissors::{Blades, Scissors, Stroke};

@@ -138,6 +138,23 @@ impl Candidate {
 struct Hit {
     candidate: usize,
     sunk: Sunk,
+    /// What pushes it out, N.
+    push: f64,
+}
+
+/// A place where a needle touches a membrane, for those who look inside.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Touched {
+    /// The corners of the triangle, and their weights.
+    pub corners: [u32; 3],
+    /// Their sum is 1.
+    pub weights: [f64; 3],
+    /// From the needle to the membrane, unit length.
+    pub normal: DVec3,
+    /// How far the triangle has to go, m.
+    pub depth: f64,
+    /// What pushes it out, N.
+    pub force: f64,
 }
 
 /// A needle; see the [module](self).
@@ -239,6 +256,19 @@ impl Needle {
         [self.near.candidates.len(), self.hits.len()]
     }
 
+    /// Where it touched in the last substep; nodes are as they were numbered then.
+    pub fn touches(&self) -> impl Iterator<Item = Touched> {
+        self.hits.iter().filter_map(|hit| {
+            Some(Touched {
+                corners: *self.near.corners.get(hit.candidate)?,
+                weights: hit.sunk.weights,
+                normal: hit.sunk.normal,
+                depth: hit.sunk.depth,
+                force: hit.push,
+            })
+        })
+    }
+
     /// Triangles that stick to it.
     pub fn sticking(&self) -> usize {
         let candidates = self.near.candidates.iter();
@@ -338,7 +368,11 @@ impl Needle {
             let triangle = near.corners[candidate].map(|n| *at(n));
             let open = near.candidates[candidate].open;
             if let Some(sunk) = sunk_among(needle, triangle, open) {
-                hits.push(Hit { candidate, sunk });
+                hits.push(Hit {
+                    candidate,
+                    sunk,
+                    push: 0.0,
+                });
             }
         };
         let (fours, rest) = near.corners.as_chunks::<LANES>();
@@ -446,7 +480,15 @@ impl Needle {
                     next += 1;
                 }
                 (Some(sunk), None) => {
-                    self.hits.insert(next, Hit { candidate: k, sunk });
+                    let push = 0.0;
+                    self.hits.insert(
+                        next,
+                        Hit {
+                            candidate: k,
+                            sunk,
+                            push,
+                        },
+                    );
                     next += 1;
                 }
                 (None, Some(_)) => {
@@ -507,7 +549,7 @@ impl Needle {
             }
         }
         let masses = membrane.masses().mass();
-        for hit in hits.iter() {
+        for hit in hits.iter_mut() {
             let corners = corners_of(hit);
             let Sunk {
                 weights,
@@ -544,6 +586,7 @@ impl Needle {
                 let stops = (-relative.dot(normal)).max(0.0) / (lightness * h * crowd);
                 push = stiffness * depth.min(2.0 * parts.radius) + stops;
             }
+            hit.push = push;
             give(weights, normal * push);
 
             let along_skin = |v: DVec3| v - normal * normal.dot(v);

@@ -98,11 +98,13 @@ export function SearchPanel({ search }: { search: Search }) {
     <Pairs
       rows={[
         ["Hulls that may touch", String(search.probes)],
-        ["Boxes over triangles", `${search.boxes} in ${search.levels} levels`],
+        ["Boxes over triangles", `${search.boxes}${search.levels > 0 ? ` in ${search.levels} levels` : ""}`],
         ["Hull and triangle", `${search.pairs} pairs`],
         ["Bodies", `${search.bodyPairs} pairs`],
         ["Tissue and tissue", `${search.foldPairs} pairs, ${search.folds} near`],
-        ["Contacts", String(search.contacts)],
+        ["Intersecting triangles", `${search.crossings} pairs`],
+        ["Contacts", `${search.contacts}, ${search.overlaps} overlap`],
+        ["Deepest overlap", `${figure(1000 * search.deepest, 3)} mm`],
       ]}
     />
   );

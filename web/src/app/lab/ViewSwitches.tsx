@@ -78,6 +78,16 @@ const VIEWS: { view: keyof Views; title: string; legend: Meaning[] }[] = [
       { colour: VIEW_COLOURS.near, means: "looked into" },
     ],
   },
+  {
+    view: "depths",
+    title: "Depths",
+    legend: [
+      { colour: SPECTRUM[0], means: "contact that just touches" },
+      { colour: SPECTRUM[2], means: "overlaps by half of the deepest" },
+      { colour: SPECTRUM[4], means: "deepest overlap" },
+      { colour: VIEW_COLOURS.grids, means: "from points of a distance grid to the surface" },
+    ],
+  },
   { view: "stress", title: "Stress", legend: scale("none", "half of it", "tears") },
   { view: "displacement", title: "Displacement", legend: scale("at rest", "half", "farthest") },
   { view: "adhesion", title: "Adhesion", legend: scale("has come off", "half", "sticks") },

@@ -157,6 +157,24 @@ export async function lab(world, check) {
     await page.waitForURL("**/lab");
     return `${(1000 * way).toFixed(0)} mm`;
   });
+
+  await check("tissue lies in a bowl, and how deep is seen", async () => {
+    await page.getByRole("button", { name: "Run Bowl", exact: true }).click();
+    await page.waitForURL("**/lab/*");
+    await until(page, () => (window.trocar?.frames ?? 0) > 5 && window.trocar.lastFrame.time > 0.8);
+    await page.getByRole("checkbox", { name: "Depths" }).check();
+    const deepest = page.getByText("Deepest overlap").locator("xpath=../dd");
+    await page.getByText(/\d+, [1-9]\d* overlap/).waitFor();
+    const words = await deepest.innerText();
+    const depth = Number.parseFloat(words);
+    must(depth > 0 && depth < 1, `the sheet is ${words} deep in the bowl`);
+    await keepPicture(page, "lab-depths");
+    await checkAccess(page);
+    await page.getByRole("checkbox", { name: "Depths" }).uncheck();
+    await page.getByRole("button", { name: "Leave" }).click();
+    await page.waitForURL("**/lab");
+    return words;
+  });
 }
 
 /** Where the middle ball of the cradle is hung, m. */

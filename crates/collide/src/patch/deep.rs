@@ -1,0 +1,383 @@
+//! A body with a distance grid on the triangles of a surface (F12–F20, F42, F43).
+//!
+//! Boxes have been compared when triangles were gathered; then each node goes through [`Grid::detect`], and of triangles that are larger than a cell
+//! places between their corners do, about a cell apart. What is beyond the skin is followed along its way.
+
+use super::{
+    Patch, Scene, Touch, bearing,
+    probe::{Ahead, Probe, Way},
+};
+use crate::grid::{Depth, Grid, Sunk};
+use glam::DVec3;
+use std::ops::Range;
+use trocar_math::Pose;
+
+/// Between the corners of a triangle there are at most so many places along an edge.
+const MOST_PLACES: u32 = 16;
+
+/// A place between corners counts if it is deeper than they are by so much, in cells: on what is flat all are as deep, and corners are enough.
+const DEEPER: f64 = 0.125;
+
+/// The feature of a contact between corners.
+const BETWEEN: u32 = 1;
+
+/// What is kept from probe to probe, so that nothing has to be asked for.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Depths {
+    /// Each node once, ascending: the first pair with it, and which corner it is there.
+    nodes: Vec<(u32, u32, u8)>,
+    points: Vec<DVec3>,
+    /// How deep each is, m; far outside if that is not known.
+    depths: Vec<f64>,
+    sunk: Vec<Sunk>,
+}
+
+impl Depths {
+    /// Room for the corners of so many triangles.
+    pub fn reserve(&mut self, triangles: usize) {
+        let corners = 3 * triangles;
+        super::make_room(&mut self.nodes, corners);
+        super::make_room(&mut self.points, corners);
+        super::make_room(&mut self.depths, corners);
+        super::make_room(&mut self.sunk, corners);
+    }
+
+    fn depth(&self, node: u32) -> f64 {
+        let place = self.nodes.binary_search_by_key(&node, |n| n.0);
+        place.map_or(f64::NEG_INFINITY, |k| self.depths[k])
+    }
+}
+
+/// A body where it is, and where it goes.
+struct Course<'a> {
+    grid: &'a Grid,
+    pose: &'a Pose,
+    /// Where it ends, if that is known.
+    end: Option<Pose>,
+    /// What is nearer than this touches in any case, m.
+    skin: f64,
+}
+
+impl Course<'_> {
+    /// How a point that is now at `p` and goes `way` (world, m) comes into the body, if it does: the way out there, and the place of the surface as it is now.
+    fn meets(&self, p: DVec3, way: DVec3) -> Option<(DVec3, DVec3)> {
+        let end = self.end?;
+        let (from, to) = (self.pose.local(p), end.local(p + way));
+        // What goes less far than the skin is thick is met within it.
+        if from.distance_squared(to) <= self.skin * self.skin {
+            return None;
+        }
+        let time = self.grid.enters(from, to)?;
+        let there = from.lerp(to, time);
+        let depth = self.grid.at(there)?;
+        let normal = self.pose.rotation * way_out(depth.normal, there);
+        // A step of the way may end a little inside.
+        Some((normal, self.pose.point(there) + normal * depth.depth))
+    }
+}
+
+/// The way out that a grid gives; where all ways are equally long, and it gives none, away from the body's origin, from where the point is at `place`.
+fn way_out(normal: DVec3, place: DVec3) -> DVec3 {
+    match normal == DVec3::ZERO {
+        true => place.normalize_or(DVec3::Y),
+        false => normal,
+    }
+}
+
+impl Patch {
+    /// The gathered pairs of `range`, all of them of probe `c`, a body with a grid at a pose.
+    pub(super) fn touch_grid(
+        &mut self,
+        (c, range): (u32, Range<usize>),
+        (grid, pose): (&Grid, &Pose),
+        probe: &Probe,
+        scene: &Scene<'_>,
+        out: &mut Vec<Touch>,
+    ) {
+        let (end, watch) = match probe.ahead {
+            Some(Ahead {
+                way: Way::Pose(end),
+                watch,
+            }) => (Some(end), watch),
+            _ => (None, probe.margin),
+        };
+        let course = Course {
+            grid,
+            pose,
+            end,
+            skin: watch.min(grid.cell()),
+        };
+        let mut deep = std::mem::take(&mut self.deep);
+        self.touch_nodes((c, range.clone()), &course, scene, &mut deep, out);
+        for n in range {
+            self.touch_between((c, n), &course, scene, &deep, out);
+        }
+        self.deep = deep;
+    }
+
+    /// Each node of the gathered triangles.
+    fn touch_nodes(
+        &mut self,
+        (c, range): (u32, Range<usize>),
+        course: &Course<'_>,
+        scene: &Scene<'_>,
+        deep: &mut Depths,
+        out: &mut Vec<Touch>,
+    ) {
+        let Depths {
+            nodes,
+            points,
+            depths,
+            sunk,
+        } = deep;
+        nodes.clear();
+        for n in range {
+            let corners = self.near_corners[n].into_iter();
+            nodes.extend(corners.zip(0_u8..).map(|(node, k)| (node, n as u32, k)));
+        }
+        nodes.sort_unstable();
+        nodes.dedup_by_key(|n| n.0);
+        points.clear();
+        points.extend(nodes.iter().map(|n| scene.positions[n.0 as usize]));
+        depths.clear();
+        depths.resize(nodes.len(), f64::NEG_INFINITY);
+        // Triangles with a corner that is no number are not gathered, and a body at no place touches nothing.
+        let asked = course
+            .grid
+            .detect(course.pose, points, course.skin, sunk)
+            .is_ok();
+        let mut add = |(node, n, k): (u32, u32, u8), normal, at| {
+            let corners = self.near_corners[n as usize];
+            let mut weights = [0.0; 3];
+            weights[usize::from(k)] = 1.0;
+            let touch = Touch {
+                probe: c as usize,
+                at,
+                distance: 0.0,
+                nodes: corners,
+                weights,
+                normal,
+                key: (0, [node, u32::MAX, u32::MAX]),
+            };
+            if self.is_new(&touch) {
+                out.push(touch);
+            }
+        };
+        for Sunk { point, at } in sunk.iter() {
+            let k = *point as usize;
+            depths[k] = at.depth;
+            let normal = way_out(at.normal, points[k] - course.pose.position);
+            add(nodes[k], normal, points[k] + normal * at.depth);
+        }
+        if course.end.is_none() || !asked {
+            return;
+        }
+        for (k, node) in nodes.iter().enumerate() {
+            if depths[k] == f64::NEG_INFINITY
+                && let Some((normal, at)) = course.meets(points[k], (scene.way)(node.0))
+            {
+                depths[k] = f64::MIN;
+                add(*node, normal, at);
+            }
+        }
+    }
+
+    /// Where a gathered triangle is deeper between its corners than there, or comes in between them (F42).
+    fn touch_between(
+        &mut self,
+        (c, n): (u32, usize),
+        course: &Course<'_>,
+        scene: &Scene<'_>,
+        deep: &Depths,
+        out: &mut Vec<Touch>,
+    ) {
+        let nodes = self.near_corners[n];
+        let corners = nodes.map(|n| scene.positions[n as usize]);
+        let [a, b, d] = corners;
+        let longest = a.distance(b).max(b.distance(d)).max(d.distance(a));
+        let cell = course.grid.cell();
+        let places = trocar_math::real::ceil(longest / cell);
+        // Corners less than a cell apart see all that the grid shows.
+        if places.is_nan() || places < 2.0 {
+            return;
+        }
+        let places = places.min(f64::from(MOST_PLACES)) as u32;
+        let ways = match course.end {
+            Some(_) => nodes.map(scene.way),
+            None => [DVec3::ZERO; 3],
+        };
+        let known = nodes.map(|n| deep.depth(n));
+        let deepest = known[0].max(known[1]).max(known[2]);
+        let mut best: Option<([f64; 3], Depth, DVec3)> = None;
+        let mut least = (deepest + DEEPER * cell).max(-course.skin);
+        let mut first: Option<([f64; 3], DVec3, DVec3)> = None;
+        for i in 0..=places {
+            for j in 0..=places - i {
+                let k = places - i - j;
+                // Corners have been asked.
+                if [i, j, k].contains(&places) {
+                    continue;
+                }
+                let weights = [i, j, k].map(|w| f64::from(w) / f64::from(places));
+                let weighed =
+                    |of: &[DVec3; 3]| of[0] * weights[0] + of[1] * weights[1] + of[2] * weights[2];
+                let p = weighed(&corners);
+                let local = course.pose.local(p);
+                match course.grid.at(local) {
+                    Some(at) if at.depth > least => {
+                        least = at.depth;
+                        best = Some((weights, at, local));
+                    }
+                    Some(at) if at.depth >= -course.skin => {}
+                    // If a corner comes in, too, that is enough: it is judged anew from there.
+                    _ if deepest == f64::NEG_INFINITY && first.is_none() => {
+                        let met = course.meets(p, weighed(&ways));
+                        first = met.map(|(normal, at)| (weights, normal, at));
+                    }
+                    _ => {}
+                }
+            }
+        }
+        let found = match (best, first) {
+            (Some((weights, at, local)), _) => {
+                let normal = course.pose.rotation * way_out(at.normal, local);
+                let place = course.pose.point(local) + normal * at.depth;
+                Some((weights, normal, place))
+            }
+            (None, first) => first,
+        };
+        if let Some((weights, normal, at)) = found {
+            let touch = Touch {
+                probe: c as usize,
+                at,
+                distance: 0.0,
+                nodes,
+                weights,
+                normal,
+                key: (BETWEEN, bearing(nodes, weights)),
+            };
+            if self.is_new(&touch) {
+                out.push(touch);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Hull;
+    use super::*;
+    use glam::DQuat;
+    use std::sync::Arc;
+
+    /// A plate 20 mm wide and 2 mm thick about the origin, with cells of 1 mm.
+    fn plate() -> Arc<Grid> {
+        let half = DVec3::new(0.01, 0.001, 0.01);
+        let points: Vec<DVec3> = (0..8)
+            .map(|k| {
+                half * DVec3::from([0, 1, 2].map(|a| if k >> a & 1 == 1 { 1.0 } else { -1.0 }))
+            })
+            .collect();
+        let faces: [[u32; 4]; 6] = [
+            [0, 4, 6, 2],
+            [1, 3, 7, 5],
+            [0, 1, 5, 4],
+            [2, 6, 7, 3],
+            [0, 2, 3, 1],
+            [4, 5, 7, 6],
+        ];
+        let triangles: Vec<[u32; 3]> = faces
+            .iter()
+            .flat_map(|[a, b, c, d]| [[*a, *b, *c], [*a, *c, *d]])
+            .collect();
+        Arc::new(Grid::new(&points, &triangles, 0.001).unwrap())
+    }
+
+    fn touches(grid: &Arc<Grid>, positions: &[DVec3], end: Pose, way: DVec3) -> Vec<Touch> {
+        let mut patch = Patch::new(vec![[0, 1, 2]], 3).unwrap();
+        let probe = Probe {
+            hull: Hull::Grid(grid.clone(), Pose::IDENTITY),
+            margin: 0.2,
+            ahead: Some(Ahead {
+                way: Way::Pose(end),
+                watch: 0.001,
+            }),
+        };
+        let probes = [probe];
+        patch.gather(&probes, positions, f64::INFINITY);
+        let mut out = Vec::new();
+        patch.touches(&probes, positions, &|_| way, &mut out);
+        out
+    }
+
+    fn triangle(size: f64, height: f64) -> [DVec3; 3] {
+        [[-1.0, -1.0], [1.0, -1.0], [0.0, 1.0]].map(|[x, z]| DVec3::new(x * size, height, z * size))
+    }
+
+    #[test]
+    fn nodes_in_a_plate_are_told_how_deep_they_are_and_which_way_is_out() {
+        let grid = plate();
+        for (height, up) in [(0.0007, 1.0), (-0.0007, -1.0), (0.0012, 1.0)] {
+            let place = triangle(0.003, height);
+            let found = touches(&grid, &place, Pose::IDENTITY, DVec3::ZERO);
+            assert_eq!(found.len(), 3, "{found:?}");
+            for touch in found {
+                assert!((touch.normal - DVec3::Y * up).length() < 1e-3, "{touch:?}");
+                let surface = DVec3::new(0.0, up * 0.001, 0.0);
+                assert!((touch.at.y - surface.y).abs() < 1e-6, "{touch:?}");
+                assert_eq!(touch.key.0, 0);
+            }
+        }
+        let far = touches(&grid, &triangle(0.003, 0.0025), Pose::IDENTITY, DVec3::ZERO);
+        assert_eq!(far, []);
+    }
+
+    #[test]
+    fn a_triangle_larger_than_the_plate_is_met_between_its_corners() {
+        let grid = plate();
+        let found = touches(&grid, &triangle(0.05, 0.0009), Pose::IDENTITY, DVec3::ZERO);
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert_eq!(found[0].key, (BETWEEN, [0, 1, 2]));
+        assert!((found[0].normal - DVec3::Y).length() < 1e-3, "{found:?}");
+    }
+
+    #[test]
+    fn what_goes_through_in_one_go_is_met_on_the_side_it_comes_from() {
+        let grid = plate();
+        let still = Pose::IDENTITY;
+        let down = DVec3::Y * -0.1;
+        for (size, key) in [(0.003, [0; 3]), (0.05, [1; 3])] {
+            let place = triangle(size, 0.05);
+            let body_comes = Pose::new(-down, DQuat::IDENTITY);
+            for (end, way) in [(still, down), (body_comes, DVec3::ZERO)] {
+                let found = touches(&grid, &place, end, way);
+                assert!(!found.is_empty());
+                for (touch, feature) in found.iter().zip(key) {
+                    assert_eq!(touch.key.0, feature);
+                    assert!(touch.normal.y > 0.99, "{touch:?}");
+                    assert!((touch.at.y - 0.001).abs() < 1e-4, "{touch:?}");
+                }
+            }
+            // What goes elsewhere, or not so far, meets nothing.
+            for way in [-down, down * 0.4, DVec3::X * 0.1] {
+                assert_eq!(touches(&grid, &place, still, way), []);
+            }
+        }
+    }
+
+    #[test]
+    fn a_way_enters_a_plate_where_geometry_says() {
+        let grid = plate();
+        let along = |from: [f64; 3], to: [f64; 3]| grid.enters(from.into(), to.into());
+        let hit = along([0.0, 0.101, 0.0], [0.0, -0.099, 0.0]).unwrap();
+        assert!((hit - 0.5).abs() < 1e-3, "{hit}");
+        let slant = along([-0.1, 0.101, 0.0], [0.1, -0.099, 0.0]).unwrap();
+        assert!((slant - 0.5).abs() < 1e-3, "{slant}");
+        assert_eq!(along([0.0; 3], [0.0, 1.0, 0.0]), Some(0.0));
+        assert_eq!(along([0.0; 3], [0.0; 3]), Some(0.0));
+        assert_eq!(along([0.0, 0.003, 0.0], [0.0, 0.003, 0.0]), None);
+        assert_eq!(along([-1.0, 0.003, 0.0], [1.0, 0.003, 0.0]), None);
+        assert_eq!(along([f64::NAN, 0.0, 0.0], [1.0, 0.0, 0.0]), None);
+        assert_eq!(along([0.0, 0.1, 0.0], [0.0, f64::INFINITY, 0.0]), None);
+    }
+}
