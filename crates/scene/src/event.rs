@@ -86,6 +86,17 @@ pub enum Happening {
         /// Why.
         reason: String,
     },
+    /// A change makes a group of connected things need many more substeps: it is done, and costs time.
+    Stiffened {
+        /// The names of the group's members.
+        group: String,
+        /// Substeps in a step before.
+        before: u32,
+        /// Substeps in a step from now on.
+        substeps: u32,
+        /// What asks for them.
+        part: String,
+    },
 }
 
 impl std::fmt::Display for Happening {
@@ -131,6 +142,15 @@ impl std::fmt::Display for Happening {
             Self::Refused { parameter, reason } => {
                 write!(f, "{parameter} stays as it was: {reason}")
             }
+            Self::Stiffened {
+                group,
+                before,
+                substeps,
+                part,
+            } => write!(
+                f,
+                "{group} needs {substeps} substeps now instead of {before}, because of {part}"
+            ),
             Self::Quarantined {
                 matter,
                 frozen: false,

@@ -8,7 +8,7 @@ pub(crate) mod single;
 
 use crate::{
     Event, Simulation,
-    build::{MOST_THICKNESS, Model, Wish},
+    build::{MOST_THICKNESS, Model, Wish, level},
     event::Happening,
     file::InstrumentKind,
 };
@@ -418,6 +418,7 @@ impl Simulation {
         if wanted.is_empty() {
             return;
         }
+        let before: Vec<u32> = self.substeps_of_groups().collect();
         // All together first: what is fine as a whole may not be so half way.
         match self.assume(&wanted) {
             Ok(()) => wanted.iter().for_each(|w| self.tell(w.0)),
@@ -435,6 +436,32 @@ impl Simulation {
                 }
             }
         }
+        self.tell_stiffened(&before);
+    }
+
+    /// Substeps of every group by what it is made of now.
+    fn substeps_of_groups(&self) -> impl Iterator<Item = u32> + '_ {
+        let groups = self.model.groups.iter();
+        groups.map(|group| self.model.substeps_of(group))
+    }
+
+    /// Tells of groups that need several times as many substeps as `before`, and which part of them asks for it.
+    fn tell_stiffened(&mut self, before: &[u32]) {
+        let model = &self.model;
+        let counts = self.substeps_of_groups().zip(before);
+        let stiffened = counts
+            .zip(&model.groups)
+            .filter_map(|((now, before), group)| {
+                let demand = model.demand(group)?;
+                (level(now) > level(*before)).then_some(Happening::Stiffened {
+                    group: demand.group,
+                    before: *before,
+                    substeps: now,
+                    part: demand.part,
+                })
+            });
+        let stiffened: Vec<Happening> = stiffened.collect();
+        stiffened.into_iter().for_each(|what| self.happened(what));
     }
 
     /// Why a parameter can't have a value whatever the others are; none if it can.

@@ -285,6 +285,55 @@ fn a_stiffer_tissue_gets_more_substeps() {
     assert_eq!(simulation.report().substeps, before);
 }
 
+/// Told once when it happens, with the part that asks for it; also if it comes about little by little.
+#[test]
+fn what_comes_to_need_many_substeps_is_told_by_name() {
+    let told = |events: &[Happening]| {
+        let stiffened = events.iter().filter_map(|e| match e {
+            Happening::Stiffened {
+                group,
+                before,
+                substeps,
+                part,
+            } => Some((group.clone(), *before, *substeps, part.clone())),
+            _ => None,
+        });
+        stiffened.collect::<Vec<_>>()
+    };
+    let stiff = SCENE.replace("step = 0.002", "step = 0.02");
+    let stiff = stiff.replace(
+        "mass = 0.0005, damping = 0.1",
+        "mass = 0.0005, damping = 0.001",
+    );
+    let mut simulation = built(&stiff);
+    run(&mut simulation, 1);
+    let before = simulation.report().substeps;
+    assert!((2..=20).contains(&before), "{before}");
+    let wish = change(&simulation, "organ", "stiffness", 600.0);
+    let events = told(&step(&mut simulation, &[wish]));
+    let now = simulation.report().substeps;
+    let [(group, then, count, part)] = &events[..] else {
+        panic!("{events:?}");
+    };
+    assert!(group.contains("organ") && *then <= before && *count == now && now > 20);
+    assert!(
+        part.starts_with("element ") && part.contains(" of organ, between node "),
+        "{part}"
+    );
+    // What stays as it is, or becomes softer, is not told again.
+    for stiffness in [590.0, 60.0] {
+        let wish = change(&simulation, "organ", "stiffness", stiffness);
+        assert_eq!(told(&step(&mut simulation, &[wish])), []);
+    }
+    // Little by little: once on the way.
+    let steps = (1..=6).map(|k| 60.0 + 90.0 * f64::from(k));
+    let events = steps.flat_map(|stiffness| {
+        let wish = change(&simulation, "organ", "stiffness", stiffness);
+        told(&step(&mut simulation, &[wish]))
+    });
+    assert_eq!(events.count(), 1);
+}
+
 #[test]
 fn snapshots_carry_what_was_changed_and_a_restart_forgets_it() {
     let mut first = built(SCENE);

@@ -35,6 +35,8 @@ pub struct Global {
 pub struct Present {
     /// Along or across it, whichever is more: N/m of a spring, N·s/m of a damper.
     pub slope: f64,
+    /// The force of a spring, either way, N; of a damper 0.
+    pub pull: f64,
     /// Step in which its ends stay near, s.
     pub step: f64,
 }
@@ -201,6 +203,7 @@ impl Global {
                 let across = long / length.max(1e-6);
                 Present {
                     slope: slope.max(across).max(0.0),
+                    pull: short.abs().max(long.abs()),
                     step: near / speed.max(1e-12),
                 }
             }
@@ -211,6 +214,7 @@ impl Global {
                 let across = self.law.tension(fast) / fast;
                 Present {
                     slope: slope.max(across).max(0.0),
+                    pull: 0.0,
                     step: f64::INFINITY,
                 }
             }

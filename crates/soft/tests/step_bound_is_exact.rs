@@ -5,12 +5,15 @@
 mod common;
 
 use common::{MATERIAL, REST, organ, pipe, shaken, sheet, sheet_parts, step};
-use glam::DVec3;
-use trocar_dynamics::{Anchor, Integrator, Lock, MassNode, Matter, MatterId, Nodes};
+use glam::{DQuat, DVec3};
+use trocar_dynamics::{
+    Anchor, Bodies, Integrator, Lock, MassNode, Matter, MatterId, Nodes, Turning,
+};
 use trocar_math::rotation;
 use trocar_soft::{
     Active, Drive, Element, Global, Hyper, Law, Material, Net, NetParts, NodeFlags, Signal,
-    global::End, hyper, stability,
+    global::{End, Sight},
+    hyper, stability,
 };
 
 /// How much a small disturbance has grown after many steps.
@@ -594,4 +597,130 @@ fn model_3(integrator: Integrator) -> (Vec<Net>, Vec<Hyper>) {
         a.load(h.master.1 as usize, mass);
     }
     (nets, hypers)
+}
+
+/// A ball of 10 g with `moment` kg·m², damped by 1 N·s/m, on a quadratic element of 1e5 N/m² and 1 cm from a point `arm` of it to the world's origin.
+fn drawn_ball(moment: f64, arm: DVec3) -> (Bodies, Global) {
+    let ball = MassNode {
+        damping: 1.0,
+        ..MassNode::body(0.01, DVec3::splat(moment))
+    };
+    let mut bodies = Bodies::new(&[ball], Turning::default()).unwrap();
+    bodies.draw(0);
+    let element = Global {
+        ends: [
+            End::On(Anchor::frame(MatterId(0), 0, arm)),
+            End::At(DVec3::ZERO),
+        ],
+        rest_length: 0.01,
+        law: Law::spring(1e5).squared(),
+        drive: None,
+    };
+    (bodies, element)
+}
+
+/// How long a substep may be for a ball on an element (KB9).
+fn present(bodies: &Bodies, element: &Global, nodes: &mut [Nodes; 1]) -> f64 {
+    let sight = Sight {
+        matter: |_| bodies as &dyn Matter,
+        slot: &[0],
+    };
+    let joined = (&[][..], std::slice::from_ref(element));
+    let net = |_| None::<&Net>;
+    stability::Gauge::default().bound(&net, nodes, joined, &sight, (0.0, None))
+}
+
+#[test]
+fn the_present_bound_counts_ends_on_bodies() {
+    let rest = |x: f64| [Nodes::at_rest(&[(DVec3::X * x, DQuat::IDENTITY)], &[])];
+    // Drawn out by s at its centre, its slope is 2 k s; a tenth farther counts, and that the other end might move as well.
+    let (bodies, element) = drawn_ball(1e-6, DVec3::ZERO);
+    for stretch in [0.02, 0.05, 0.2] {
+        let exact = 2.0 * (0.01_f64 / (2e5 * stretch)).sqrt();
+        let found = present(&bodies, &element, &mut rest(0.01 + stretch));
+        assert!(
+            found < exact && found > 0.5 * exact,
+            "{stretch}: {found} {exact}"
+        );
+    }
+    // Across an arm it turns the ball as well as it moves it; along an arm a pull holds it like a pendulum.
+    let arm = 0.02;
+    let (moment, stretch) = (1e-7, 0.05);
+    let slope = 2e5 * stretch;
+    let across = 2.0 / (slope * (1.0 / 0.01_f64 + arm * arm / moment)).sqrt();
+    let (bodies, element) = drawn_ball(moment, DVec3::Y * arm);
+    let mut nodes = rest(0.01 + stretch);
+    nodes[0].position[0].y = -arm;
+    let found = present(&bodies, &element, &mut nodes);
+    assert!(found < across && found > 0.3 * across, "{found} {across}");
+    let length = 0.01 + stretch;
+    let force = 1e5 * stretch * stretch;
+    let turn: f64 = force * arm * (1.0 + arm / length);
+    let pendulum = 2.0 * (moment / turn).sqrt();
+    let (bodies, element) = drawn_ball(moment, DVec3::X * -arm);
+    let found = present(&bodies, &element, &mut rest(length + arm));
+    assert!(found < pendulum, "{found} {pendulum}");
+    // What holds it at its place adds to that.
+    let (mut bodies, element) = drawn_ball(1e-6, DVec3::ZERO);
+    let free = present(&bodies, &element, &mut rest(0.06));
+    let hold = trocar_dynamics::Hold {
+        body: 0,
+        place: trocar_math::Pose::IDENTITY,
+        stiffness: 1e5,
+        torsion: 0.0,
+    };
+    bodies.hold(hold).unwrap();
+    let held = present(&bodies, &element, &mut rest(0.06));
+    assert!(held < 0.6 * free, "{held} {free}");
+}
+
+/// Drawn out five times as far as it is long, with arms of any direction: by substeps that follow the state nothing swings up, by the one of rest it does.
+#[test]
+fn a_ball_on_a_stiffening_element_swings_and_no_more() {
+    const STEP: f64 = 0.0025;
+    let most = |arm: DVec3, follows: bool| {
+        let (bodies, element) = drawn_ball(2e-6, arm);
+        let mut nodes = [Nodes::at_rest(&[(DVec3::X * 0.06, DQuat::IDENTITY)], &[])];
+        // Past the point that draws it, where its force would turn round at once.
+        nodes[0].velocity[0] = DVec3::Z * 10.0;
+        let slope = element.slope();
+        let light = 1.0 / 0.01 + arm.length_squared() / 2e-6;
+        let rest = 0.9 * stability::critical_step(1.0, 0.0, 2.0 * slope * light);
+        let sight = Sight {
+            matter: |_| &bodies as &dyn Matter,
+            slot: &[0],
+        };
+        let energy = |nodes: &[Nodes; 1]| {
+            let (v, w) = (nodes[0].velocity[0], nodes[0].spin[0]);
+            let motion = 0.5 * (0.01 * v.length_squared() + 2e-6 * w.length_squared());
+            motion + element.energy(&sight, nodes, 0.0)
+        };
+        let (before, mut most) = (energy(&nodes), 0.0_f64);
+        let mut time = 0.0;
+        while time < 1.0 {
+            // Substeps are judged at the start of a step.
+            let bound = match follows {
+                true => present(&bodies, &element, &mut nodes).min(rest),
+                false => rest,
+            };
+            let count = (STEP / bound).ceil();
+            for _ in 0..count as u32 {
+                bodies.force(&mut nodes[0], &REST);
+                element.apply(&sight, &mut nodes, 0.0);
+                bodies.plan(&mut nodes[0], STEP / count, None);
+                if !bodies.advance(&mut nodes[0], STEP / count) {
+                    return f64::INFINITY;
+                }
+            }
+            most = most.max(energy(&nodes) / before);
+            time += STEP;
+        }
+        most
+    };
+    for arm in [DVec3::ZERO, DVec3::Y * 0.01, DVec3::X * -0.01] {
+        let found = most(arm, true);
+        assert!(found < 1.5, "{arm}: {found}");
+    }
+    let found = most(DVec3::ZERO, false);
+    assert!(found > 2.0, "{found}");
 }

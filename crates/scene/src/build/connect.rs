@@ -1,14 +1,10 @@
 //! Which matter is connected, and how long its substeps may be.
 
-use super::{Connected, MAX_SUBSTEPS, Model, check, items, substeps};
+use super::{Connected, MAX_SUBSTEPS, Model, check, demand::Blamed, items, substeps};
 use crate::load::{Key, Scene, SceneError};
-use trocar_dynamics::{Joint, Lock, Matter, MatterId, anchor::Support};
+use trocar_dynamics::{Joint, MatterId};
 use trocar_math::Sets;
-use trocar_soft::{
-    Global, Hyper, Input, Net, StepBounds,
-    global::End,
-    stability::{self, Stiffest},
-};
+use trocar_soft::{Hyper, Net, StepBounds, global::End, stability};
 
 impl Model {
     /// Finds connected matter and its bounds.
@@ -146,9 +142,7 @@ impl Model {
             .map(|m| self.names[m.index()].as_str())
             .collect();
         let names = names.join(", ");
-        // If membranes ask for it, nothing else is to blame.
-        let films = self.film_step(members) <= bounds.safe;
-        let stiffest = if films { None } else { self.stiffest(members) };
+        let stiffest = self.stiffest(members, bounds.safe);
         // What is stiffer than numbers can say is no matter of the scheme.
         let endless = stiffest.as_ref().is_some_and(|(_, rate)| !rate.is_finite());
         Some(if bounds.flutters && !endless {
@@ -176,103 +170,6 @@ impl Model {
             }
         })
     }
-}
-
-impl Model {
-    /// What of connected matter asks for the shortest substeps, and its rate, 1/s²; none if nothing does.
-    fn stiffest(&self, members: &[MatterId]) -> Option<(Blamed, f64)> {
-        let nets = members.iter().filter_map(|m| {
-            let (what, rate) = stability::stiffest(self.net(*m)?)?;
-            Some((Blamed::Net(*m, what), rate))
-        });
-        let elements = self.globals.iter().enumerate();
-        let elements = elements.map(|(i, g)| (Blamed::Element(i), self.rate(g, members)));
-        let bodies = self.bodies.filter(|b| members.contains(b));
-        let bodies = bodies.and_then(|m| Some((m, self.bodies_of(m)?)));
-        let holds = bodies.into_iter().flat_map(|(m, bodies)| {
-            let masses = bodies.masses();
-            bodies.holds().iter().map(move |hold| {
-                let node = hold.body as usize;
-                let inertia = masses.rigid().get(node).and_then(|r| r.inertia);
-                let turning = inertia.map_or(0.0, |j| hold.torsion / j.min_element());
-                let rate = hold.stiffness / masses.mass()[node] + turning;
-                (Blamed::Hold(m, hold.body), rate)
-            })
-        });
-        let all = nets.chain(elements).chain(holds).filter(|x| x.1 > 0.0);
-        all.max_by(|a, b| a.1.total_cmp(&b.1))
-    }
-
-    /// How fast an element between things makes what it draws swing, 1/s²; of dampers the square of their rate.
-    fn rate(&self, global: &Global, members: &[MatterId]) -> f64 {
-        let ends = global.ends.iter().filter_map(|end| match end {
-            End::On(anchor) if members.contains(&anchor.matter) => Some(anchor),
-            _ => None,
-        });
-        let light = ends.map(|anchor| {
-            let support = Support::of(anchor);
-            let parts = support.parts().iter().map(|(m, at, weight)| {
-                let (masses, i) = (self.matters[m.index()].masses(), at.node as usize);
-                if masses.lock(i) == Lock::Fixed {
-                    return 0.0;
-                }
-                let inertia = masses.rigid().get(i).and_then(|r| r.inertia);
-                let turn = inertia.map_or(0.0, |j| at.offset.length_squared() / j.min_element());
-                (1.0 / masses.mass()[i] + turn) * weight * weight
-            });
-            parts.sum::<f64>()
-        });
-        let rate = global.slope() * light.sum::<f64>();
-        match global.law.input {
-            Input::Distance => rate,
-            Input::Velocity => rate * rate,
-        }
-    }
-
-    /// The same in words.
-    fn called(&self, blamed: &Blamed) -> String {
-        let (matter, what) = match blamed {
-            Blamed::Net(matter, what) => (*matter, what),
-            Blamed::Element(i) => return format!("[[element]] {i}, counted from 0"),
-            Blamed::Hold(matter, node) => {
-                let look = self.looks.iter().find(|l| l.at == (*matter, *node));
-                let name = look.map_or("a body", |look| look.name.as_str());
-                return format!("what draws {name} back to its place");
-            }
-        };
-        let first = self
-            .net(matter)
-            .map_or(0, |net| net.masses().frames() as u32);
-        let node = |n: u32| match n.checked_sub(first) {
-            Some(point) => format!("node {point}"),
-            None => format!("central node {n}"),
-        };
-        let of = &self.names[matter.index()];
-        match *what {
-            Stiffest::Element(i, [a, b]) => {
-                format!("element {i} of {of}, between {} and {}", node(a), node(b))
-            }
-            Stiffest::Memory(n) => format!("the shape memory of {} of {of}", node(n)),
-            Stiffest::Bend(i, n) => format!("bending element {i} of {of}, at {}", node(n)),
-            Stiffest::Torsion(i, n) => format!("torsion element {i} of {of}, at {}", node(n)),
-            Stiffest::Twist(i, n) => {
-                format!(
-                    "torsion element {i} about the main axis of {of}, at {}",
-                    node(n)
-                )
-            }
-        }
-    }
-}
-
-/// What asks for the shortest substeps.
-enum Blamed {
-    /// A part of a tissue.
-    Net(MatterId, Stiffest),
-    /// An element between things, by its number.
-    Element(usize),
-    /// What draws a body back to its place.
-    Hold(MatterId, u32),
 }
 
 /// Why matter can't be stepped.

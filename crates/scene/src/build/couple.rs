@@ -274,12 +274,16 @@ pub(super) fn named(
                 )
             })?,
         (None, Some(list), None) => {
-            let count = of.surface_nodes;
+            // Added nodes are counted after those of the surface, and can be coupled like them (K22).
+            let count = of.parts.points.len();
             let known = list.iter().all(|n| (*n as usize) < count);
             if !known || !are_different(list) {
                 return Err(wrong(
                     format!("a node of {name} is missing, or named twice"),
-                    &format!("Its surface nodes are 0 to {}.", count.saturating_sub(1)),
+                    &format!(
+                        "Its nodes are 0 to {}, added ones after those of the surface.",
+                        count.saturating_sub(1)
+                    ),
                 ));
             }
             list.iter().map(|n| first + *n as usize).collect()

@@ -21,8 +21,8 @@ impl Draft<'_> {
     /// Changes what the file says is different.
     pub fn edit(&mut self, edit: &EditSpec, signals: &Signals) -> Result<(), SceneError> {
         self.parts.signals = signals.iter().map(|s| s.1.clone()).collect();
-        self.surface_nodes = self.parts.points.len();
         let springs = self.parts.elements.len();
+        self.found_families(edit)?;
         self.add_nodes(edit)?;
         for (i, node) in edit.nodes.iter().enumerate() {
             self.change_node(i, node)?;

@@ -54,8 +54,8 @@ pub struct Draft<'a> {
     pub(super) material: Material,
     /// Place of each central node of the file among the frames; empty if it is the same.
     pub(super) centres: Vec<usize>,
-    /// Points of the surface; those that were added come after them.
-    pub(super) surface_nodes: usize,
+    /// How many central nodes its shape has, without those that were added.
+    shape_centres: usize,
     /// Texture coordinates of the surface nodes, if it has any.
     pub texture: Vec<[f64; 2]>,
     /// Central nodes of which the file says how they resist turning.
@@ -138,7 +138,7 @@ impl<'a> Draft<'a> {
         Ok(Self {
             check,
             name: common.name.into(),
-            surface_nodes: parts.points.len(),
+            shape_centres: parts.frames.len(),
             parts: placed(parts, &frame),
             frame,
             material,
@@ -253,7 +253,8 @@ impl<'a> Draft<'a> {
 
     /// Central nodes of which there is one for each ring.
     fn ring_frame(&self, ring: usize) -> Option<usize> {
-        (self.parts.frames.len() == self.rings).then_some(ring)
+        let one_each = self.shape_centres == self.rings;
+        one_each.then(|| self.centre(ring)).flatten()
     }
 
     /// Indices of the nodes that are fixed, and how (K24, K56).

@@ -249,6 +249,9 @@ pub enum WhichSprings {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct EditSpec {
+    /// Central nodes that are added, of regions of an organ for instance; they are counted after those that the shape has. Their `position` is in the tissue's
+    /// own frame; their `father` is the name of an added one, or the number of any.
+    pub add_centres: Vec<CentreSpec>,
     /// Nodes that are added, without geometry; they are counted after those of the surface.
     pub add_nodes: Vec<FreeNodeSpec>,
     /// Nodes that are different.
@@ -346,6 +349,10 @@ pub enum InertiaName {
 pub struct NodeSpec {
     /// Which node.
     pub node: NodeName,
+    /// The central node that it belongs to, counted from 0, added ones after those of the shape; −1: none. Left out: as the shape says. Not of added nodes, which
+    /// have a `father` of their own.
+    #[serde(default)]
+    pub father: Option<i64>,
     /// Where it is, in the tissue's own frame, m. Springs at it that are at rest stay so.
     #[serde(default)]
     pub position: Option<Vector>,

@@ -171,7 +171,7 @@ pub(super) fn visit(scene: &mut Scene, visitor: Visitor<'_>) {
         for x in &mut s.file.net {
             let (centres, fixed) = (&mut x.centres, &mut x.fixed);
             show(&x.name, &mut x.material, &mut x.edit, fixed, &mut |on| {
-                on.centres(centres)
+                on.centres("own centre", centres)
             });
         }
     }
@@ -507,6 +507,7 @@ impl Shown<'_> {
                 self.show(name, "", about, Range::Within(1.0), Place::Number(gain));
             }
         }
+        self.centres("added centre", &mut edit.add_centres);
         for (i, node) in edit.add_nodes.iter_mut().enumerate() {
             let about = "A node that the file adds.";
             let name = format!("added node {i} memory");
@@ -604,10 +605,10 @@ impl Shown<'_> {
         }
     }
 
-    /// Central nodes that an explicit net names one by one.
-    fn centres(&mut self, centres: &mut [CentreSpec]) {
+    /// Central nodes that a file names one by one.
+    fn centres(&mut self, called: &str, centres: &mut [CentreSpec]) {
         for (i, centre) in centres.iter_mut().enumerate() {
-            let title = format!("own centre {i}");
+            let title = format!("{called} {i}");
             let about = "A central node that the file names.";
             if let Some(mass) = &mut centre.mass {
                 let (name, place) = (format!("{title} mass"), Place::Number(mass));

@@ -106,16 +106,34 @@ pub fn torsion_energy(orientation: DQuat, reference: DQuat, constant: f64) -> f6
     0.5 * constant * turn.length_squared()
 }
 
-/// Torque (N·m) that turns an `axis` of a frame (unit length) along the main axis `main` (m), `constant` in N·m/rad, and the force (N) on the node
+/// Bends and twists fade where their arms are shorter than this part of what they are at rest: their slopes grow with one over the length, and over its
+/// square, and no step would be short enough for nodes that are pressed together.
+pub const FADES: f64 = 0.5;
+
+/// By how much an element about the main axis fades whose arm is `part` of the length where it begins to: 1 from there on, of the order of its square near 0, and
+/// with one slope, the second number, where both meet.
+fn faded(part: f64) -> (f64, f64) {
+    if part >= 1.0 {
+        return (1.0, 0.0);
+    }
+    let square = part * part;
+    (square * (2.0 - square), 4.0 * part * (1.0 - square))
+}
+
+/// Torque (N·m) that turns the main axis of a frame as it was built, `axis` (m), along the main axis `main` (m), `constant` in N·m/rad, and the force (N) on the node
 /// that `main` leads to: the one that it comes from gets the opposite. Together they have the moment that the frame does not have, so that
-/// angular momentum is kept.
+/// angular momentum is kept. Where `main` is shorter than [`FADES`] says, both fade, and a force along it makes up for it.
 pub fn twist(axis: DVec3, main: DVec3, constant: f64) -> (DVec3, DVec3) {
     let square = main.length_squared();
     let Some(about) = axis.cross(main).try_normalize() else {
         return (DVec3::ZERO, DVec3::ZERO);
     };
-    let torque = about * (constant * angle(axis, main));
-    (torque, main.cross(torque) / square)
+    let (reach, length) = (FADES * axis.length(), square.sqrt());
+    let (part, slope) = faded(length / reach);
+    let apart = angle(axis, main);
+    let torque = about * (constant * apart * part);
+    let along = main * (0.5 * constant * apart * apart * slope / (reach * length));
+    (torque, main.cross(torque) / square - along)
 }
 
 /// Bounds from rows count two members of an element, and this has three, a frame and two nodes: so much stiffer it counts.
@@ -124,24 +142,73 @@ pub const TWIST_MEMBERS: f64 = 1.5;
 /// Energy of such an element, J; [`twist`] is its gradient.
 pub fn twist_energy(axis: DVec3, main: DVec3, constant: f64) -> f64 {
     let apart = angle(axis, main);
-    0.5 * constant * apart * apart
+    let (part, _) = faded(main.length() / (FADES * axis.length()));
+    0.5 * constant * apart * apart * part
+}
+
+/// Greatest slope of such an element for the nodes of its main axis, `length` m apart at rest, N/m, whatever their distance is, and turned by up to a
+/// quarter of a turn. It is that of nodes close to each other, where what fades draws along the axis as well.
+pub fn twist_stiffness(constant: f64, length: f64) -> f64 {
+    let reach = FADES * length.max(NO_LENGTH);
+    9.3 * constant / (reach * reach)
+}
+
+/// The same where the nodes are `length` m apart now, `rest` m at rest, and `apart` rad is between them and the frame.
+pub fn twist_stiffness_now(constant: f64, length: f64, rest: f64, apart: f64) -> f64 {
+    if length <= 1.1 * FADES * rest {
+        return twist_stiffness(constant, rest);
+    }
+    // Along the circle 1, along the axis 0, both together the angle: the greatest principal value.
+    (0.5 + (0.25 + apart * apart).sqrt()) * constant / (length * length)
+}
+
+/// How a bending element is built: what it rests at.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bent {
+    /// The angle between its arms, rad.
+    pub angle: f64,
+    /// How long its arms are, m.
+    pub arms: [f64; 2],
+}
+
+impl Bent {
+    /// With arms `to_i` = u_k − u_i and `to_j` = u_k − u_j, m.
+    pub fn new(to_i: DVec3, to_j: DVec3) -> Self {
+        Self {
+            angle: bending_angle(to_i, to_j),
+            arms: [to_i.length(), to_j.length()],
+        }
+    }
+
+    /// The part of its force that it has with such arms (m): less where one is shorter than [`FADES`] says.
+    fn part(&self, to_i: DVec3, to_j: DVec3) -> f64 {
+        let part = |arm: DVec3, rest: f64| arm.length() / (FADES * rest.max(NO_LENGTH));
+        (part(to_i, self.arms[0]).min(part(to_j, self.arms[1]))).min(1.0)
+    }
+
+    /// The shortest that its arms count for its stiffness, m.
+    pub fn shortest(&self) -> f64 {
+        FADES * self.arms[0].min(self.arms[1])
+    }
 }
 
 /// Force (N) on the middle node `k` of a bending element (K41, (3.40)); each neighbour takes minus
 /// half of it, so that no momentum is lost (the printed law gives no reaction).
 ///
-/// `to_i` = u_k − u_i, `to_j` = u_k − u_j (m), `constant` in N/rad, `rest` the angle at rest (rad).
+/// `to_i` = u_k − u_i, `to_j` = u_k − u_j (m), `constant` in N/rad, `rest` how it was built.
 /// The force acts along s = 2u_k − u_i − u_j, where it exerts no moment. On a straight line there is no direction to bend to, and the printed law jumps
 /// from k (π − rest) to its opposite there unless it is straight at rest (K38). So where the line is bent less than half as much as at rest, the
-/// force grows with |s| from nothing, in no place faster than [`bending_stiffness`] says.
-pub fn bending_force(to_i: DVec3, to_j: DVec3, constant: f64, rest: f64) -> DVec3 {
+/// force grows with |s| from nothing, in no place faster than [`bending_stiffness`] says. Nor does it where the arms are short: there it fades with
+/// the shorter one.
+pub fn bending_force(to_i: DVec3, to_j: DVec3, constant: f64, rest: &Bent) -> DVec3 {
     let s = to_i + to_j;
     let length = s.length();
     if length == 0.0 {
         return DVec3::ZERO;
     }
-    let reach = fading_reach(to_i, to_j, rest).max(length);
-    s * (constant * (angle(to_i, to_j) - rest) / reach)
+    let reach = fading_reach(to_i, to_j, rest.angle).max(length);
+    let constant = constant * rest.part(to_i, to_j);
+    s * (constant * (angle(to_i, to_j) - rest.angle) / reach)
 }
 
 /// Below which |s| a bending element pushes less than its law says, m.
@@ -152,13 +219,13 @@ fn fading_reach(to_i: DVec3, to_j: DVec3, rest: f64) -> f64 {
 /// Energy of a bending element, J.
 ///
 /// With arms of equal length L the force does the work ½ F ds along s = |2u_k − u_i − u_j| = 2 L sin(θ/2), θ = π − angle, so
-/// that V = ½ k L ∫ (θ − θ₀) cos(θ/2) dθ, and ½ k L²/r ∫ (θ − θ₀) sin θ dθ below the reach r where it fades. The law has no energy in general: it depends
+/// that V = ½ k L ∫ (θ − θ₀) cos(θ/2) dθ, and ½ k L²/r ∫ (θ − θ₀) sin θ dθ below the reach r where it fades; k is less where the arms are short. The law has no energy in general: it depends
 /// on the angle alone and yet acts along a line whose length depends on the arms as well, so the work of stretching them while bent, or of arms of
 /// different lengths (taken here as their mean), is not counted. Near a straight rest the error is of the second order in θ.
-pub fn bending_energy(to_i: DVec3, to_j: DVec3, constant: f64, rest: f64) -> f64 {
+pub fn bending_energy(to_i: DVec3, to_j: DVec3, constant: f64, rest: &Bent) -> f64 {
     use trocar_math::real::{acos, cos, sin};
     let arm = 0.5 * (to_i.length() + to_j.length());
-    let (bent, start) = (PI - angle(to_i, to_j), PI - rest);
+    let (bent, start) = (PI - angle(to_i, to_j), PI - rest.angle);
     let whole = |bent: f64| {
         2.0 * (bent - start) * sin(0.5 * bent) + 4.0 * (cos(0.5 * bent) - cos(0.5 * start))
     };
@@ -166,15 +233,15 @@ pub fn bending_energy(to_i: DVec3, to_j: DVec3, constant: f64, rest: f64) -> f64
     let half = 0.25 * start;
     let edge = acos(1.0 - 2.0 * half * half);
     let swept = if bent < edge {
-        let faded = |bent: f64| (start - bent) * cos(bent) + sin(bent);
-        whole(edge) + (faded(bent) - faded(edge)) / (2.0 * half)
+        let below = |bent: f64| (start - bent) * cos(bent) + sin(bent);
+        whole(edge) + (below(bent) - below(edge)) / (2.0 * half)
     } else {
         whole(bent)
     };
-    0.5 * constant * arm * swept
+    0.5 * constant * rest.part(to_i, to_j) * arm * swept
 }
 
-/// Greatest slope of a bending element whose nodes are `spacing` m apart, N/m. For a straight one the
+/// Greatest slope of a bending element whose nodes are `spacing` m apart and no nearer, N/m. For a straight one the
 /// force on the middle node is −(k/L)(2u_k − u_i − u_j).
 pub fn bending_stiffness(constant: f64, spacing: f64) -> f64 {
     4.0 * constant / spacing.max(NO_LENGTH)
@@ -193,6 +260,13 @@ mod tests {
 
     fn close(a: DVec3, b: DVec3) -> bool {
         (a - b).length() < 1e-12
+    }
+
+    fn bent_at(angle: f64, arm: f64) -> Bent {
+        Bent {
+            angle,
+            arms: [arm; 2],
+        }
     }
 
     #[test]
@@ -331,20 +405,21 @@ mod tests {
             };
             let energy = |bend: f64| {
                 let (i, j) = at(bend);
-                bending_energy(i, j, 2.0, rest)
+                bending_energy(i, j, 2.0, &bent_at(rest, 0.02))
             };
             let slope = (energy(bend + e) - energy(bend - e)) / (2.0 * e);
             let (i, j) = at(bend);
-            let force = bending_force(i, j, 2.0, rest);
+            let force = bending_force(i, j, 2.0, &bent_at(rest, 0.02));
             let way =
                 (at(bend + e).0 + at(bend + e).1 - at(bend - e).0 - at(bend - e).1) / (2.0 * e);
             assert!((slope + 0.5 * force.dot(way)).abs() < 1e-8, "{slope}");
         }
         // Any displacement of an almost straight one: the force, to the second order in the bend.
         let (i, j) = (DVec3::new(0.02, 1e-4, 0.0), DVec3::new(-0.02, 1e-4, 2e-5));
-        let force = bending_force(i, j, 2.0, PI);
+        let straight = bent_at(PI, 0.02);
+        let force = bending_force(i, j, 2.0, &straight);
         for axis in [DVec3::X, DVec3::Y, DVec3::Z] {
-            let energy = |x: f64| bending_energy(i + axis * x, j + axis * x, 2.0, PI);
+            let energy = |x: f64| bending_energy(i + axis * x, j + axis * x, 2.0, &straight);
             let slope = (energy(e) - energy(-e)) / (2.0 * e);
             assert!(
                 (slope + force.dot(axis)).abs() < 0.01 * force.length(),
@@ -369,7 +444,7 @@ mod tests {
         let (constant, rest, arm) = (2.0, PI - 0.8, 0.02);
         let at = |y: f64| {
             let (i, j) = (DVec3::new(arm, y, 0.0), DVec3::new(-arm, y, 0.0));
-            bending_force(i, j, constant, rest)
+            bending_force(i, j, constant, &bent_at(rest, arm))
         };
         let most = bending_stiffness(constant, arm);
         let d = 1e-5;
@@ -396,20 +471,102 @@ mod tests {
             DVec3::new(0.0, 0.4, 0.0),
             DVec3::new(1.2, 0.0, 0.2),
         );
-        let f = bending_force(k - i, k - j, 2.0, PI);
+        let straight = bent_at(PI, 1.0);
+        let f = bending_force(k - i, k - j, 2.0, &straight);
         // Bent upwards at k: pushed down.
         assert!(f.y < 0.0);
         let moment = k.cross(f) + i.cross(f * -0.5) + j.cross(f * -0.5);
         assert!(moment.length() < 1e-15);
         // Straight: nothing, and no singularity on the way there.
-        assert_eq!(bending_force(DVec3::X, -DVec3::X, 2.0, PI), DVec3::ZERO);
+        assert_eq!(
+            bending_force(DVec3::X, -DVec3::X, 2.0, &straight),
+            DVec3::ZERO
+        );
         let almost = bending_force(
             DVec3::new(1.0, 1e-9, 0.0),
             DVec3::new(-1.0, 1e-9, 0.0),
             2.0,
-            PI,
+            &straight,
         );
         assert!((almost.length() - 2.0 * 2e-9).abs() < 1e-14, "{almost}");
+    }
+
+    /// Wherever the nodes of its main axis are, a twist is the gradient of its energy, has no jump, and is no stiffer than it says.
+    #[test]
+    fn a_twist_of_short_arms_fades_as_its_energy_says() {
+        use trocar_math::real::{cos, sin};
+        let (axis, constant, e) = (DVec3::Z * 0.02, 3.0, 1e-9);
+        let most = twist_stiffness(constant, 0.02);
+        for part in [1e-3, 0.05, 0.2, 0.35, 0.4999, 0.5001, 0.8, 1.5] {
+            for apart in [1e-3, 0.3, 0.9, 1.5] {
+                let main = DVec3::new(sin(apart), 0.0, cos(apart)) * (0.02 * part);
+                let (torque, force) = twist(axis, main, constant);
+                let mut slopes = [DVec3::ZERO; 3];
+                for (way, slope) in [DVec3::X, DVec3::Y, DVec3::Z].into_iter().zip(&mut slopes) {
+                    let energy = |x: f64| twist_energy(axis, main + way * x, constant);
+                    let wrong = (energy(e) - energy(-e)) / (2.0 * e) + force.dot(way);
+                    assert!(
+                        wrong.abs() < 1e-4 * (1.0 + force.length()),
+                        "{part} {apart}: {wrong}"
+                    );
+                    let [ahead, back] = [e, -e].map(|x| twist(axis, main + way * x, constant).1);
+                    *slope = (back - ahead) / (2.0 * e);
+                }
+                // The greatest principal value of the slopes, by a few rounds of the power method.
+                let slopes = glam::DMat3::from_cols_array_2d(&slopes.map(|s| s.to_array()));
+                let shift = glam::DMat3::from_diagonal(DVec3::splat(most));
+                let mut way = DVec3::new(0.7, 0.1, 0.6);
+                for _ in 0..200 {
+                    way = ((slopes + shift) * way).normalize();
+                }
+                let stiff = way.dot(slopes * way);
+                assert!(stiff <= 1.001 * most, "{part} {apart}: {stiff} {most}");
+                let now = twist_stiffness_now(constant, main.length(), 0.02, apart);
+                assert!(stiff <= 1.001 * now, "{part} {apart}: {stiff} {now}");
+                // What turns the frame is what turns the nodes.
+                let moment = torque + main.cross(force);
+                assert!(
+                    moment.length() < 1e-9 * (1.0 + torque.length()),
+                    "{part} {apart}"
+                );
+            }
+        }
+    }
+
+    /// However short its arms are, a bending element is no stiffer than it says.
+    #[test]
+    fn a_bend_of_short_arms_fades() {
+        let (constant, e) = (2.0, 1e-9);
+        for rest in [PI, PI - 0.8] {
+            let rest = bent_at(rest, 0.02);
+            let most = 2.0 * bending_stiffness(constant, rest.shortest());
+            for [one, other] in [
+                [0.5, 0.5],
+                [0.3, 0.3],
+                [0.05, 0.05],
+                [0.05, 1.0],
+                [0.6, 0.01],
+            ] {
+                for bent in [0.01, 0.3, 0.6, 1.2, 2.0] {
+                    let i = DVec3::X * (0.02 * one);
+                    let j =
+                        rotation::from_scaled_axis(DVec3::Z * bent) * DVec3::X * (-0.02 * other);
+                    let way = DVec3::new(0.6, 0.7, 0.2).normalize() * e;
+                    for (di, dj) in [(way, way), (way, DVec3::ZERO), (DVec3::ZERO, way)] {
+                        let ahead = bending_force(i + di, j + dj, constant, &rest);
+                        let back = bending_force(i - di, j - dj, constant, &rest);
+                        let slope = (ahead - back).length() / (2.0 * e);
+                        assert!(slope < most, "{one} {other} {bent}: {slope} {most}");
+                    }
+                }
+            }
+            // Half as long as it fades from: half the force.
+            let arms = |part: f64| [1.0, -1.0].map(|x| DVec3::new(x, 1.0, 0.0) * (0.02 * part));
+            let at = |part: f64| bending_force(arms(part)[0], arms(part)[1], constant, &rest);
+            let edge = 0.5 / 2.0_f64.sqrt();
+            assert!((at(0.5 * edge).length() - 0.5 * at(edge).length()).abs() < 1e-9);
+            assert!((at(2.0 * edge) - at(edge)).length() < 1e-9);
+        }
     }
 
     #[test]

@@ -265,7 +265,7 @@ impl Net {
                 nodes.position[k] - nodes.position[i],
                 nodes.position[k] - nodes.position[j],
             );
-            let force = element::bending_force(to_i, to_j, bend.constant, *rest);
+            let force = element::bending_force(to_i, to_j, bend.constant, rest);
             nodes.force[k] += force;
             nodes.force[i] -= force * 0.5;
             nodes.force[j] -= force * 0.5;

@@ -49,7 +49,7 @@ pub struct Net {
     families: forces::Families,
     /// True if no node has a lock: each moves by its velocity.
     unbound: bool,
-    bends: Vec<(Bend, f64)>,
+    bends: Vec<(Bend, element::Bent)>,
     torsions: Vec<Torsion>,
     /// Each with the direction of its main axis at rest, in its frame.
     twists: Vec<(Twist, DVec3)>,
@@ -109,7 +109,7 @@ impl Net {
             .iter()
             .map(|bend| {
                 let [i, k, j] = bend.nodes.map(|n| rest.position[n as usize]);
-                (*bend, element::bending_angle(k - i, k - j))
+                (*bend, element::Bent::new(k - i, k - j))
             })
             .collect();
         let twists = parts
@@ -118,7 +118,7 @@ impl Net {
             .map(|twist| {
                 let [a, b] = twist.along.map(|n| rest.position[n as usize]);
                 let back = rest.orientation[twist.frame as usize].conjugate();
-                (*twist, back * (b - a).normalize_or(DVec3::X))
+                (*twist, back * (b - a))
             })
             .collect();
         let links = Links::new(&parts);
@@ -241,9 +241,9 @@ impl Net {
         self.bends.iter().map(|b| &b.0)
     }
 
-    /// The bending elements and their angles at rest, rad.
-    pub fn bends_at_rest(&self) -> impl Iterator<Item = (&Bend, f64)> {
-        self.bends.iter().map(|(bend, rest)| (bend, *rest))
+    /// The bending elements and how they are at rest.
+    pub fn bends_at_rest(&self) -> impl Iterator<Item = (&Bend, &element::Bent)> {
+        self.bends.iter().map(|(bend, rest)| (bend, rest))
     }
 
     /// The frame that a node belongs to: its shape memory follows it (K48).
@@ -270,7 +270,7 @@ impl Net {
         }
     }
 
-    /// What turns frames along a main axis, with the direction of that axis at rest in the frame.
+    /// What turns frames along a main axis, with that axis at rest as the frame sees it, m.
     pub fn twists(&self) -> &[(Twist, DVec3)] {
         &self.twists
     }

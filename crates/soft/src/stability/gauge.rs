@@ -3,10 +3,13 @@
 use super::critical_step;
 use crate::{
     Global, Hyper, Net, element,
-    global::{End, Sight},
+    global::{End, Present, Sight},
     net::Least,
 };
-use trocar_dynamics::{Crew, Integrator, Masses, Matter, MatterId, Nodes, anchor::Support};
+use trocar_dynamics::{
+    Bodies, Crew, Integrator, Lock, Masses, Matter, MatterId, Nodes, Point, anchor::Support,
+};
+use trocar_math::rotation;
 
 /// How far a spring may be from where its stiffness was looked at, as a part of its length, and how far its ends may move against
 /// each other in a substep.
@@ -16,7 +19,8 @@ const NEAR: f64 = 0.1;
 /// them to either side, and from how fast their ends move against each other. It depends on the state alone.
 #[derive(Debug, Default)]
 pub struct Gauge {
-    /// Stiffness (N/m) and damping between nodes (N·s/m) at every node of every share.
+    /// Stiffness (N/m) and damping between nodes (N·s/m) at every node of every net. Of bodies and membranes, as far as elements lead to them, both
+    /// over what moves there: 1/s² and 1/s.
     sums: Vec<Vec<[f64; 2]>>,
     /// What turns each frame of a net back, N·m/rad.
     turns: Vec<f64>,
@@ -26,12 +30,15 @@ pub struct Gauge {
 const STIFFNESS: usize = 0;
 const DRAG: usize = 1;
 
+/// So much shorter than their bound is what bodies are given: on it a mode neither grows nor dies.
+const SHORTER: f64 = 0.9;
+
 /// Nodes that a thread takes at once.
 const SPAN: usize = 4096;
 
 impl Gauge {
     /// The bound of coupled nets at `time` s, s. `net` gives the net of each of `nodes`, none for other matter; `sight` says where a matter's
-    /// share is. Elements between different things count at their ends on nets, at their lengths now. A crew may help.
+    /// share is. Elements between different things count at all their ends, at their lengths now. A crew may help.
     pub fn bound<'a, 'b, F: Fn(MatterId) -> &'b dyn Matter>(
         &mut self,
         net: &impl Fn(usize) -> Option<&'a Net>,
@@ -65,8 +72,18 @@ impl Gauge {
             for end in &g.ends {
                 let End::On(anchor) = end else { continue };
                 for (matter, at, weight) in Support::of(anchor).parts() {
-                    let share = &mut self.sums[slot[matter.index()] as usize];
-                    if let Some(sum) = share.get_mut(at.node as usize) {
+                    let share = slot[matter.index()] as usize;
+                    let sums = &mut self.sums[share];
+                    if net(share).is_none() {
+                        let matter = (sight.matter)(*matter);
+                        if matter.is_prescribed() {
+                            continue;
+                        }
+                        begin_rates(matter, sums);
+                        if let Some(sum) = sums.get_mut(at.node as usize) {
+                            sum[kind] += 2.0 * weight * weight * rate(matter.masses(), at, &now);
+                        }
+                    } else if let Some(sum) = sums.get_mut(at.node as usize) {
                         sum[kind] += weight.abs() * now.slope;
                     }
                 }
@@ -85,6 +102,10 @@ impl Gauge {
         }
         for (k, sums) in self.sums.iter_mut().enumerate() {
             let Some(masses) = net(k).map(|n| n.masses()) else {
+                let rates = sums
+                    .iter()
+                    .map(|r| critical_step(1.0, -r[DRAG], r[STIFFNESS]));
+                least.take(SHORTER * rates.fold(f64::INFINITY, f64::min));
                 continue;
             };
             Crew::spread(crew, sums, SPAN, |first, sums| {
@@ -113,6 +134,38 @@ fn node_step(masses: &Masses, i: usize, [stiffness, drag]: [f64; 2]) -> f64 {
     }
 }
 
+/// How fast an element makes what a point belongs to swing, 1/s², or of a damper brake, 1/s. It turns a body by its arm, and by its pull as well: at the end
+/// of an arm of r m a pull of F N holds like a pendulum's weight, with F r N·m/rad. What is locked does not swing.
+fn rate(masses: &Masses, at: &Point, now: &Present) -> f64 {
+    let i = at.node as usize;
+    if masses.lock(i) == Lock::Fixed {
+        return 0.0;
+    }
+    let arm = at.offset.length();
+    let inertia = masses.rigid().get(i).and_then(|r| r.inertia);
+    let turn = inertia.map_or(0.0, |j| {
+        (now.slope * arm * arm + now.pull * arm) / j.min_element()
+    });
+    now.slope / masses.mass()[i] + turn
+}
+
+/// Begins the rates of matter that is no net, if they have not begun: with what holds bodies at their places, and what membranes have of their own.
+fn begin_rates(matter: &dyn Matter, rates: &mut Vec<[f64; 2]>) {
+    let masses = matter.masses();
+    if rates.len() == masses.len() {
+        return;
+    }
+    let own = matter.stable_step();
+    rates.resize(masses.len(), [4.0 / (own * own), 0.0]);
+    let any: &dyn std::any::Any = matter;
+    for hold in any.downcast_ref::<Bodies>().map_or(&[][..], Bodies::holds) {
+        let i = hold.body as usize;
+        let inertia = masses.rigid().get(i).and_then(|r| r.inertia);
+        rates[i][STIFFNESS] += hold.stiffness / masses.mass()[i]
+            + inertia.map_or(0.0, |j| hold.torsion / j.min_element());
+    }
+}
+
 /// Begins with what the shape memory of every node has, and no damping.
 fn remember(net: &Net, nodes: &Nodes, sums: &mut Vec<[f64; 2]>) {
     sums.extend((0..nodes.len()).map(|i| {
@@ -138,18 +191,21 @@ fn pass_on_to_fathers(net: &Net, sums: &mut [[f64; 2]]) {
 
 /// Adds what bends and turns.
 fn extended_slopes(net: &Net, nodes: &Nodes, sums: &mut [[f64; 2]]) {
-    for bend in net.bends() {
+    for (bend, rest) in net.bends_at_rest() {
         let [i, k, j] = bend.nodes.map(|n| nodes.position[n as usize]);
-        let spacing = k.distance(i).min(k.distance(j));
+        let spacing = k.distance(i).min(k.distance(j)).max(rest.shortest());
         let stiffness = element::bending_stiffness(bend.constant, spacing);
         for n in bend.nodes {
             sums[n as usize][STIFFNESS] += stiffness;
         }
     }
-    for (twist, _) in net.twists() {
+    for (twist, axis) in net.twists() {
         let ends = twist.along.map(|n| n as usize);
-        let square = nodes.position[ends[0]].distance_squared(nodes.position[ends[1]]);
-        let stiffness = element::TWIST_MEMBERS * twist.constant / square.max(1e-12);
+        let main = nodes.position[ends[1]] - nodes.position[ends[0]];
+        let (length, rest) = (main.length(), axis.length());
+        let apart = rotation::angle(nodes.orientation[twist.frame as usize] * *axis, main);
+        let now = element::twist_stiffness_now(twist.constant, length, rest, apart);
+        let stiffness = element::TWIST_MEMBERS * now;
         for end in ends {
             sums[end][STIFFNESS] += stiffness;
         }

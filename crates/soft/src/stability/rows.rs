@@ -2,10 +2,12 @@
 
 use super::critical_step;
 use crate::{
-    Global, Hyper, Net, element,
+    Global, Hyper, Net,
+    element::{self, Bent},
     global::End,
     net::{Bend, Twist},
 };
+use glam::DVec3;
 use trocar_dynamics::{Integrator, Lock, Matter, anchor::Support, integrator::Mode};
 
 /// Stiffness of a node's shape memory, N/m; a quadratic one within the reach that nodes are sure to have.
@@ -16,16 +18,14 @@ fn memory_stiffness(net: &Net, i: usize) -> f64 {
     }
 }
 
-/// Greatest stiffness of a bending element, N/m.
-fn bend_stiffness(net: &Net, bend: &Bend) -> f64 {
-    let [i, k, j] = bend.nodes.map(|n| net.rest().position[n as usize]);
-    element::bending_stiffness(bend.constant, k.distance(i).min(k.distance(j)))
+/// Greatest stiffness of a bending element, N/m: with its arms as short as they count.
+fn bend_stiffness(bend: &Bend, rest: &Bent) -> f64 {
+    element::bending_stiffness(bend.constant, rest.shortest())
 }
 
-/// Stiffness of a torsion element about the main axis for the nodes along which it leads, N/m.
-fn twist_stiffness(net: &Net, twist: &Twist) -> f64 {
-    let [a, b] = twist.along.map(|n| net.rest().position[n as usize]);
-    element::TWIST_MEMBERS * twist.constant / a.distance_squared(b)
+/// Greatest stiffness of a torsion element about the main axis for the nodes along which it leads, N/m; `axis` is the main axis at rest, m.
+fn twist_stiffness(twist: &Twist, axis: DVec3) -> f64 {
+    element::TWIST_MEMBERS * element::twist_stiffness(twist.constant, axis.length())
 }
 
 /// Stiffness at every node: sums over its elements of their greatest slopes, its shape memory and that of its children.
@@ -39,15 +39,15 @@ pub(super) fn node_stiffness(net: &Net) -> Vec<f64> {
             ends.iter().for_each(|n| sum[*n as usize] += stiffness);
         }
     }
-    for bend in net.bends() {
-        let stiffness = bend_stiffness(net, bend);
+    for (bend, rest) in net.bends_at_rest() {
+        let stiffness = bend_stiffness(bend, rest);
         bend.nodes
             .iter()
             .for_each(|n| sum[*n as usize] += stiffness);
     }
-    for (twist, _) in net.twists() {
+    for (twist, axis) in net.twists() {
         let [a, b] = twist.along.map(|n| n as usize);
-        let stiffness = twist_stiffness(net, twist);
+        let stiffness = twist_stiffness(twist, *axis);
         sum[a] += stiffness;
         sum[b] += stiffness;
     }
@@ -92,8 +92,8 @@ pub fn stiffest(net: &Net) -> Option<(Stiffest, f64)> {
         let rate = memory_stiffness(net, i) / lightest(&[node]);
         (Stiffest::Memory(node), rate)
     });
-    let bends = net.bends().enumerate().map(|(i, bend)| {
-        let rate = bend_stiffness(net, bend) / lightest(&bend.nodes);
+    let bends = net.bends_at_rest().enumerate().map(|(i, (bend, rest))| {
+        let rate = bend_stiffness(bend, rest) / lightest(&bend.nodes);
         (Stiffest::Bend(i, bend.nodes[1]), rate)
     });
     // A frame turns by its least moment of inertia; without one, nothing swings.
@@ -106,8 +106,8 @@ pub fn stiffest(net: &Net) -> Option<(Stiffest, f64)> {
         let rate = turning(torsion.frame, torsion.constant);
         (Stiffest::Torsion(i, torsion.frame), rate)
     });
-    let twists = net.twists().iter().enumerate().map(|(i, (twist, _))| {
-        let along = twist_stiffness(net, twist) / lightest(&twist.along);
+    let twists = net.twists().iter().enumerate().map(|(i, (twist, axis))| {
+        let along = twist_stiffness(twist, *axis) / lightest(&twist.along);
         let rate = along.max(turning(twist.frame, twist.constant));
         (Stiffest::Twist(i, twist.frame), rate)
     });

@@ -12,7 +12,7 @@ const FARTHER: f64 = 1.5;
 /// Rows of a father's children tell nothing of the father, and the exact bound only tells of rest. So every element is replaced by a linear one of
 /// its greatest slope that acts alike along and across (a spring of no length). As quadratic forms these are above the elements in any
 /// configuration. Memory holds a father against turning by Σ k b·r, where b is how far a child was built from it and r how far it is now: so far as
-/// [`FARTHER`] says that is counted as well. What grows at any step then is no reason to refuse: no configuration is as stiff everywhere at once; its
+/// [`FARTHER`] says that is counted as well. So are bends and twists with arms as short as they act undiminished. What grows at any step then is no reason to refuse: no configuration is as stiff everywhere at once; its
 /// stiffest mode alone is asked.
 pub(super) fn stiffest_step(nets: &[&Net], hypers: &[Hyper], globals: &[Global]) -> f64 {
     if nets.iter().all(|net| net.masses().frames() == 0) {
@@ -33,6 +33,13 @@ pub(super) fn stiffest_step(nets: &[&Net], hypers: &[Hyper], globals: &[Global])
                     e.rest_length = 0.0;
                 }
                 parts.actives.clear();
+                // With arms as short as they count; what is built is not changed by it.
+                for bend in &mut parts.bends {
+                    bend.constant /= element::FADES;
+                }
+                for twist in &mut parts.twists {
+                    twist.constant /= element::FADES * element::FADES;
+                }
                 // What explicit damping of children takes grows with the square of how far they are.
                 let explicit = parts.integrator.predictor() == Integrator::Euler;
                 let farther = if explicit { FARTHER * FARTHER } else { FARTHER };
