@@ -8,11 +8,19 @@ use trocar_math::{Four, f64x4, four::LANES};
 #[derive(Clone, Copy, Debug)]
 pub struct FourPairs {
     /// Where on the segment, from 0 to 1.
-    pub along: [f64; LANES],
+    pub along: f64x4,
     /// Weights of the first corners, of the second, of the third.
-    pub weights: [[f64; LANES]; 3],
+    pub weights: [f64x4; 3],
     /// Squares of the distances, m².
-    pub distance_squared: [f64; LANES],
+    pub distance_squared: f64x4,
+    /// Normals of the triangles, twice as long as their areas are large, m².
+    pub normal: Four,
+    /// For each side: where on the segment it is nearest, from 0 to 1, and the square of the distance there, m².
+    pub sides: [(f64x4, f64x4); 3],
+    /// How high the segment's ends are above the planes, times the lengths of the normals, m³.
+    pub heights: [f64x4; 2],
+    /// True where sides and heights tell something: where nothing is degenerate.
+    pub plain: f64x4,
 }
 
 /// The best so far, in every lane.
@@ -48,19 +56,19 @@ impl Best {
 }
 
 #[inline(always)]
-fn dot(a: Four, b: Four) -> f64x4 {
+pub(crate) fn dot(a: Four, b: Four) -> f64x4 {
     a.x * b.x + a.y * b.y + a.z * b.z
 }
 
 /// Between 0 and 1; what is no number stays it.
 #[inline(always)]
 fn clamped(x: f64x4) -> f64x4 {
-    let x = x.simd_lt(f64x4::ZERO).bitselect(f64x4::ZERO, x);
-    x.simd_gt(f64x4::ONE).bitselect(f64x4::ONE, x)
+    // Of two of which one is none, and of two zeros, the second is given.
+    f64x4::ONE.fast_min(f64x4::ZERO.fast_max(x))
 }
 
 #[inline(always)]
-fn lerp(a: Four, b: Four, s: f64x4) -> Four {
+pub(crate) fn lerp(a: Four, b: Four, s: f64x4) -> Four {
     a.times(f64x4::ONE - s) + b.times(s)
 }
 
@@ -150,6 +158,7 @@ pub fn segment_triangles(a: DVec3, b: DVec3, t: [Four; 3], range: f64x4) -> Opti
     let d = Four::splat(b - a);
     let dd = f64x4::splat((b - a).length_squared());
     let mut hard = !(area.simd_gt(zero));
+    let mut sides = [(zero, zero); 3];
     for k in 0..3 {
         let (e, ee, r) = (triangles.sides[k], triangles.squares[k], ends[0] - t[k]);
         let (de, dr, er) = (dot(d, e), dot(d, r), dot(e, r));
@@ -161,7 +170,9 @@ pub fn segment_triangles(a: DVec3, b: DVec3, t: [Four; 3], range: f64x4) -> Opti
         let again = clamped((de * t_k - dr) / dd);
         let s = free.simd_eq(t_k).bitselect(s, again);
         let apart = lerp(ends[0], ends[1], s) - lerp(t[k], t[(k + 1) % 3], t_k);
-        best.offer(apart.length_squared(), s, on_side(k, t_k));
+        let distance = apart.length_squared();
+        best.offer(distance, s, on_side(k, t_k));
+        sides[k] = (s, distance);
     }
     if !beside.all() {
         let along = from / (from - to);
@@ -171,9 +182,13 @@ pub fn segment_triangles(a: DVec3, b: DVec3, t: [Four; 3], range: f64x4) -> Opti
     }
     hard |= !best.distance.is_finite();
     let mut out = FourPairs {
-        along: best.along.to_array(),
-        weights: best.weights.map(|w| w.to_array()),
-        distance_squared: best.distance.to_array(),
+        along: best.along,
+        weights: best.weights,
+        distance_squared: best.distance,
+        normal,
+        sides,
+        heights: [from, to],
+        plain: even & !hard,
     };
     let hard = hard.to_bitmask();
     if hard != 0 {
@@ -186,12 +201,17 @@ pub fn segment_triangles(a: DVec3, b: DVec3, t: [Four; 3], range: f64x4) -> Opti
 #[cold]
 fn one_by_one(a: DVec3, b: DVec3, t: [Four; 3], mask: u32, out: &mut FourPairs) {
     let corners = t.map(|corner| corner.vectors());
+    let set = |list: &mut f64x4, lane: usize, value: f64| {
+        let mut values = list.to_array();
+        values[lane] = value;
+        *list = f64x4::new(values);
+    };
     for lane in (0..LANES).filter(|lane| mask & (1 << lane) != 0) {
         let pair = segment_triangle(a, b, corners.map(|c| c[lane]));
-        out.along[lane] = pair.along;
-        out.distance_squared[lane] = pair.distance_squared;
-        for k in 0..3 {
-            out.weights[k][lane] = pair.weights[k];
+        set(&mut out.along, lane, pair.along);
+        set(&mut out.distance_squared, lane, pair.distance_squared);
+        for (list, weight) in out.weights.iter_mut().zip(pair.weights) {
+            set(list, lane, weight);
         }
     }
 }

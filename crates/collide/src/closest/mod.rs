@@ -5,6 +5,7 @@ mod four;
 use glam::DVec3;
 
 pub use four::{FourPairs, LEAST_SINE_SQUARED, segment_triangles};
+pub(crate) use four::{dot, lerp};
 
 /// Closest points of a segment and something else.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -254,9 +255,9 @@ mod tests {
                     continue;
                 };
                 let same = SegmentPair {
-                    along: four.along[k],
-                    weights: four.weights.map(|w| w[k]),
-                    distance_squared: four.distance_squared[k],
+                    along: four.along.to_array()[k],
+                    weights: four.weights.map(|w| w.to_array()[k]),
+                    distance_squared: four.distance_squared.to_array()[k],
                 };
                 prop_assert_eq!(same, one);
             }

@@ -59,14 +59,6 @@ struct Scene<'a> {
     way: &'a dyn Fn(u32) -> DVec3,
 }
 
-/// Where a capsule and a triangle meet, and the way from the axis to the triangle.
-#[derive(Clone, Copy)]
-struct Meet {
-    along: f64,
-    weights: [f64; 3],
-    apart: DVec3,
-}
-
 /// Which side of a triangle a probe came from: +1 the outer, −1 the inner.
 pub type Side = (u32, u32, i8);
 

@@ -1,6 +1,7 @@
 //! What may touch a surface, and how it moves.
 
 use crate::{
+    closest::SegmentPair,
     grid::Grid,
     rigid::Piece,
     sweep::{self, Impact, Moving},
@@ -79,10 +80,12 @@ pub enum Way {
 }
 
 impl Ahead {
-    /// Where the capsule first meets a triangle whose corners go `ways` (m). Not certain counts: to touch too much costs little.
+    /// Where the capsule first meets a triangle whose corners go `ways` (m), if their nearest points of now are those of `first`. Not certain counts: to
+    /// touch too much costs little.
     pub(super) fn meets(
         &self,
         capsule: &Capsule,
+        first: &SegmentPair,
         corners: [DVec3; 3],
         ways: [DVec3; 3],
     ) -> Option<Impact> {
@@ -91,11 +94,12 @@ impl Ahead {
         };
         let axis = [(capsule.a, way[0]), (capsule.b, way[1])];
         let axis = axis.map(|(from, way)| Moving { from, way });
-        sweep::capsule_triangle(
+        sweep::capsule_triangle_from(
             axis,
             moving(corners, ways),
             capsule.radius,
             sweep::TOLERANCE,
+            Some(first),
         )
     }
 }

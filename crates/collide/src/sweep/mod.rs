@@ -15,7 +15,7 @@
 
 mod convex;
 
-use crate::closest;
+use crate::closest::{self, SegmentPair};
 use glam::DVec3;
 
 pub use convex::{Flight, convex_triangle};
@@ -115,8 +115,20 @@ pub fn capsule_triangle(
     radius: f64,
     tolerance: f64,
 ) -> Option<Impact> {
+    capsule_triangle_from(axis, triangle, radius, tolerance, None)
+}
+
+/// The same, if the nearest points of axis and triangle at the start are known.
+pub(crate) fn capsule_triangle_from(
+    axis: [Moving; 2],
+    triangle: [Moving; 3],
+    radius: f64,
+    tolerance: f64,
+    mut first: Option<&SegmentPair>,
+) -> Option<Impact> {
     meet(&axis, &triangle, radius, tolerance, |[a, b], t| {
-        let pair = closest::segment_triangle(*a, *b, *t);
+        let known = first.take().copied();
+        let pair = known.unwrap_or_else(|| closest::segment_triangle(*a, *b, *t));
         let apart = closest::point(*t, pair.weights) - a.lerp(*b, pair.along);
         let pierced = pair.distance_squared == 0.0;
         let apart = if pierced { DVec3::ZERO } else { apart };
@@ -131,7 +143,7 @@ fn meet<const P: usize, const Q: usize>(
     other: &[Moving; Q],
     radius: f64,
     tolerance: f64,
-    nearest: impl Fn(&[DVec3; P], &[DVec3; Q]) -> (f64, [f64; 3], DVec3),
+    mut nearest: impl FnMut(&[DVec3; P], &[DVec3; Q]) -> (f64, [f64; 3], DVec3),
 ) -> Option<Impact> {
     let mut time = 0.0;
     let finite = one.iter().chain(other).all(Moving::is_finite);
