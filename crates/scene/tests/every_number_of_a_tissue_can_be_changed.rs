@@ -71,7 +71,18 @@ fn every_field_is_known(
     names: &[(&str, &str)],
     never: &[(&str, &str)],
 ) {
-    let simulation = built(SCENE);
+    every_field_is_known_in(SCENE, of, (group, prefix), names, never);
+}
+
+/// The same in a scene.
+fn every_field_is_known_in(
+    scene: &str,
+    of: &str,
+    (group, prefix): (&str, &str),
+    names: &[(&str, &str)],
+    never: &[(&str, &str)],
+) {
+    let simulation = built(scene);
     let known: Vec<&str> = simulation
         .parameters()
         .iter()
@@ -127,6 +138,7 @@ fn of_a_single_node() {
         &[("axes", "free along y"), ("base", "memory at y")],
         &[
             ("node", "says which"),
+            ("father", "whom it belongs to"),
             ("position", "where it was built"),
             ("bits", "the same as the marks; see below"),
             // Of central nodes: see below.
@@ -296,4 +308,119 @@ fn of_what_holds_nodes() {
             ("collide", "the pairs that touch are found at the start"),
         ],
     );
+}
+
+/// A net in which everything is said of elements, signals, central nodes and added nodes.
+const NET: &str = r#"trocar = 1
+[world]
+step = 0.002
+[[signal]]
+name = "beat"
+sine = { rate = 2.0, amplitude = 0.5 }
+[[signal]]
+name = "pulse"
+pulse = { period = 1.0, rise = 0.15, hold = 0.2, fall = 0.3 }
+[[signal]]
+name = "table"
+table = [[0, 0], [1, 1]]
+[[net]]
+name = "net"
+points = [[0, 0, 0], [0.02, 0, 0], [0.02, 0.02, 0], [0, 0.02, 0], [0.01, 0.01, 0.02]]
+facets = [[0, 1, 2], [0, 2, 3]]
+centres = [
+  { position = [0.01, 0.01, -0.01], mass = 0.02, inertia = [1e-5, 1e-5, 1e-5] },
+  { name = "upper", position = [0.01, 0.01, 0.01], father = "0", mass = 0.02, inertia = [1e-5, 1e-5, 1e-5], memory = 50 },
+]
+fathers = [0, 0, 0, 0, 1]
+material = { mass = 0.001, damping = 0.1, stiffness = 20, memory = 5 }
+[net.edit]
+add_centres = [{ position = [0.01, 0, 0], mass = 0.02, inertia = [1e-5, 1e-5, 1e-5], father = "0", memory = 20 }]
+add_nodes = [{ position = [0.01, 0.01, 0.005], mass = 0.001, damping = 0.1, memory = 1, father = 0 }]
+elements = [
+  { a = 0, b = 1, rest_length = 0.02, shorten = 0.1, answer = { stiffness = 5, gain = [1, 1], dead = [0.001, 0.001], limit = [1, 1] }, drive = { signal = "beat", force = 0.01 } },
+  { a = 0, b = 4, answer = { damping = 0.01 } },
+  { a = 1, b = 4, answer = { stiffness = 5, pieces = [[-0.01, -0.01], [0, 0], [0.01, 0.01]] }, drive = { signal = "pulse", length = 0.1 } },
+  { a = 2, b = 4, answer = { bits = 0x51, constant = 5, parameter = 0.001 } },
+  { a = 3, b = 4, answer = { stiffness = 5 }, drive = { signal = "table", stiffness = 0.5 } },
+  { a = 5, b = 4, answer = { stiffness = 5, yields = { strain = 0.3, hardening = 0.2, most = 0.5 } } },
+]
+bends = [{ nodes = [0, 1, 2], stiffness = 0.001 }]
+torsions = [{ centre = 0, stiffness = 0.0001 }]
+"#;
+
+#[test]
+fn of_single_elements() {
+    let known = |of: &str, prefix: &str, names: &[(&str, &str)], never: &[(&str, &str)]| {
+        every_field_is_known_in(NET, of, ("net", prefix), names, never);
+    };
+    known(
+        "ElementSpec",
+        "element 0 ",
+        &[("answer", "stiffness"), ("drive", "drive force")],
+        &[("a", "what is joined"), ("b", "what is joined")],
+    );
+    known(
+        "AnswerSpec",
+        "",
+        &[
+            ("stiffness", "element 0 stiffness"),
+            ("damping", "element 1 damping"),
+            ("law", "element 0 law"),
+            ("gain", "element 0 gain when shorter"),
+            ("dead", "element 0 dead when longer"),
+            ("limit", "element 0 greatest pull"),
+            ("pieces", "element 2 piece 1 gives"),
+            ("yields", "element 5 yield strain"),
+            ("constant", "element 3 constant"),
+            ("parameter", "element 3 parameter"),
+        ],
+        &[("bits", "which law it is: another one has other numbers")],
+    );
+    known("YieldSpec", "element 5 yield ", &[], &[]);
+    known(
+        "ActiveSpec",
+        "",
+        &[
+            ("force", "element 0 drive force"),
+            ("length", "element 2 drive length"),
+            ("stiffness", "element 4 drive stiffness"),
+        ],
+        &[("signal", "what drives it")],
+    );
+    known("BendSpec", "bend 0 ", &[], &[("nodes", "says which")]);
+    let never = [("centre", "says which"), ("along", "says which")];
+    known("TorsionSpec", "torsion 0 ", &[], &never);
+}
+
+#[test]
+fn of_signals() {
+    let known = |of: &str, group: &str, names: &[(&str, &str)], never: &[(&str, &str)]| {
+        every_field_is_known_in(NET, of, (group, ""), names, never);
+    };
+    known(
+        "SignalSpec",
+        "signal table",
+        &[("table", "value 1")],
+        &[
+            ("name", "a name"),
+            ("sine", "its numbers are below"),
+            ("pulse", "its numbers are below"),
+        ],
+    );
+    known("SineSpec", "signal beat", &[], &[]);
+    known("PulseSpec", "signal pulse", &[], &[]);
+}
+
+#[test]
+fn of_added_nodes_and_central_nodes() {
+    let never = [
+        ("position", "where it was built"),
+        ("father", "whom it belongs to"),
+    ];
+    every_field_is_known_in(NET, "FreeNodeSpec", ("net", "added node 0 "), &[], &never);
+    let never = [never[0], never[1], ("name", "a name")];
+    for prefix in ["own centre 1 ", "added centre 0 "] {
+        let names = [("inertia", "moment about y")];
+        every_field_is_known_in(NET, "CentreSpec", ("net", prefix), &names, &never);
+    }
 }

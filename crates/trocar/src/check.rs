@@ -104,6 +104,9 @@ fn describe(path: &str, mut simulation: Simulation) -> Result<String, std::fmt::
             build::substeps(model.step, b.safe),
             model.step * 1e3,
         )?;
+        if let Some(demand) = model.demand(group) {
+            writeln!(out, "  warning     {demand}")?;
+        }
     }
     let input = simulation.idle_input();
     let (mut first, mut gathered) = (Gathered::default(), Gathered::default());
@@ -147,7 +150,7 @@ fn describe(path: &str, mut simulation: Simulation) -> Result<String, std::fmt::
         // What commands have instruments do is meant, and so are tears.
         let bad = matches!(
             event.what,
-            Happening::Quarantined { .. } | Happening::Refused { .. }
+            Happening::Quarantined { .. } | Happening::Refused { .. } | Happening::Stiffened { .. }
         );
         let kind = if bad { "warning" } else { "event  " };
         writeln!(out, "  {kind}     at {:.3} s: {}", event.time, event.what)?;

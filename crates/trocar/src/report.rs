@@ -9,7 +9,8 @@ use std::{
 };
 use trocar_math::statistics::quantile;
 use trocar_scene::{
-    Event, JointForce, Simulation, Stage, StepReport, recording::BUILD, report::Methods, torn::Torn,
+    Event, JointForce, Simulation, Stage, StepReport, build::Demand, recording::BUILD,
+    report::Methods, torn::Torn,
 };
 
 /// More steps than this are counted but not kept for the quantiles.
@@ -83,6 +84,8 @@ struct Document<'a> {
     substeps: u32,
     /// How many more the state of some tissue asked for than are ever taken.
     substeps_short: u32,
+    /// Groups that need many substeps in the end, and which part of them asks for it.
+    stiff_groups: Vec<Demand>,
     most_contacts: usize,
     steps_not_converged: u64,
     worst_position_error_metres: f64,
@@ -236,6 +239,7 @@ impl Gathered {
             stage_microseconds: stages.collect(),
             substeps: self.most_substeps,
             substeps_short: self.most_short,
+            stiff_groups: simulation.model().demands(),
             most_contacts: self.most_contacts,
             steps_not_converged: self.unconverged,
             worst_position_error_metres: self.worst_aim,

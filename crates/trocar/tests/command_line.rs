@@ -73,6 +73,36 @@ fn check_tells_counts_bound_and_cost() {
     }
 }
 
+/// One element of a net is two hundred times as stiff as the others: it is named, in words and in the report.
+#[test]
+fn what_asks_for_many_substeps_is_named() {
+    let folder = Folder::new();
+    let scene = "trocar = 1\n[world]\nstep = 0.002\n[[net]]\nname = \"three\"\npoints = [[0, 0, 0], [0.02, 0, 0], [0, 0.02, 0]]\n\
+        facets = [[0, 1, 2]]\nsprings = [[0, 1], [1, 2]]\nfixed = [{ nodes = [0] }]\n\
+        material = { mass = 0.0001, damping = 0.001, stiffness = 50 }\n\
+        [net.edit]\nelements = [{ a = 0, b = 2, answer = { stiffness = STIFF } }]\n";
+    let write = |stiffness: &str| {
+        std::fs::write(folder.path("three.toml"), scene.replace("STIFF", stiffness)).unwrap();
+        let file = folder.file("three.toml");
+        let report = said(&["simulate", &file, "--seconds", "0.01", "--report", "-"]);
+        let report: serde_json::Value = serde_json::from_str(&report).unwrap();
+        (said(&["check", &file]), report["stiff_groups"].clone())
+    };
+    let (out, report) = write("1e5");
+    let part = "element 2 of three, between node 0 and node 2";
+    let told = out.lines().find(|line| line.contains("warning")).unwrap();
+    assert!(
+        told.contains("substeps, because of") && told.contains(part),
+        "{out}"
+    );
+    assert_eq!(report[0]["part"], part);
+    assert_eq!(report[0]["group"], "three");
+    assert!(report[0]["substeps"].as_u64().unwrap() > 20, "{report}");
+    let (out, report) = write("50");
+    assert!(!out.contains("warning"), "{out}");
+    assert_eq!(report, serde_json::json!([]));
+}
+
 /// (3.96) for the one node that moves, and the exact bound, by hand.
 #[test]
 fn check_tells_kuhns_estimate() {
