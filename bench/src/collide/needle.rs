@@ -20,8 +20,12 @@ const SWING: f64 = 2e-3;
 /// How far the needle goes until the next look, m: down into the sheet.
 const AHEAD: DVec3 = DVec3::new(2e-4, -8e-4, 0.0);
 
-/// What is nearer to it than this touches in any case, m.
+/// What is nearer to it than this touches in any case then, m.
 const WATCH: f64 = 2e-4;
+
+/// How far a needle goes until the next look as scenes have it, and what touches in any case, m: four radii. Together its margin.
+const STEP: DVec3 = DVec3::new(2e-4, 0.0, 0.0);
+const WATCHED: f64 = 1e-3;
 
 /// Substeps in a frame: near triangles are gathered once, and looked at in each of them, as in a scene.
 const SUBSTEPS: u32 = 8;
@@ -37,12 +41,16 @@ struct Sheet {
     patch: Patch,
     plain: Vec<DVec3>,
     positions: Vec<DVec3>,
+    /// How far nodes go in a substep, m.
+    ways: Vec<DVec3>,
     substep: u32,
     middle: DVec3,
+    /// Whether the needle's way is known, as in scenes.
+    ahead: bool,
 }
 
 impl Sheet {
-    fn new(triangles: usize) -> Result<Self> {
+    fn new(triangles: usize, ahead: bool) -> Result<Self> {
         let n = ((triangles as f64 / 2.0).sqrt().round() as u32).max(2);
         let at = |i: u32| DVec3::new(f64::from(i % (n + 1)), 0.0, f64::from(i / (n + 1))) * CELL;
         let positions: Vec<DVec3> = (0..(n + 1) * (n + 1)).map(at).collect();
@@ -59,8 +67,10 @@ impl Sheet {
             plain: positions.clone(),
             // A node, so that the needle meets the same triangles in the same places whatever the size.
             middle: DVec3::new(1.0, 0.0, 1.0) * (f64::from(n / 2) * CELL),
+            ways: vec![DVec3::ZERO; positions.len()],
             positions,
             substep: 0,
+            ahead,
         })
     }
 
@@ -69,8 +79,11 @@ impl Sheet {
         self.substep += 1;
         let frame = f64::from(self.substep) / f64::from(SUBSTEPS);
         let phase = frame * 0.2;
-        for (p, q) in self.positions.iter_mut().zip(&self.plain) {
+        let places = self.positions.iter_mut().zip(&mut self.ways);
+        for ((p, way), q) in places.zip(&self.plain) {
+            let before = p.y;
             p.y = 1e-3 * real::sin((q.x - self.middle.x) * 40.0 + phase);
+            way.y = p.y - before;
         }
         // To and fro over 2 cm, as a hand moves: 0.2 mm a frame.
         let aside = 0.01 * real::sin(frame * 0.02);
@@ -81,19 +94,41 @@ impl Sheet {
                 b: tip,
                 radius: 2.5e-4,
             }),
-            margin: 1.2e-3,
-            ahead: None,
+            margin: STEP.x + WATCHED,
+            ahead: self.ahead.then_some(Ahead {
+                way: Way::Axis([STEP; 2]),
+                watch: WATCHED,
+            }),
         }
     }
 }
 
-/// The benches of needles.
+/// The benches of needles: whose way is known, as that of all instruments in scenes, and of which nothing is known but where they are.
 pub fn needle(effort: Effort) -> Result<Vec<Row>> {
+    // A narrow phase is hardly longer than it takes to read the clock twice.
+    let reading = Summary::of((0..10_000).map(|_| time(|| ())));
+    let mut rows = vec![Row::single(
+        "collide/needle",
+        "two readings of the clock, taken off below",
+        reading.median * 1e9,
+        "ns",
+    )];
+    for ahead in [true, false] {
+        rows.extend(frames(effort, ahead, reading.median)?);
+    }
+    rows.extend(plain(&mut Sheet::new(1000, false)?, effort));
+    Ok(rows)
+}
+
+/// Frames on sheets of all sizes; `reading` is how long it takes to read the clock twice, s.
+fn frames(effort: Effort, ahead: bool, reading: f64) -> Result<Vec<Row>> {
+    let time = |job: &mut dyn FnMut()| (time(job) - reading).max(0.0);
+    let which = if ahead { "" } else { ", its way not known" };
     let mut rows = Vec::new();
     let sizes = [342, 1000, 10_000, 100_000];
     let mut sheets = sizes
         .iter()
-        .map(|n| Sheet::new(*n))
+        .map(|n| Sheet::new(*n, ahead))
         .collect::<Result<Vec<_>>>()?;
     let mut out = Vec::new();
     // Warm: the tree is made, every cluster looked at once.
@@ -119,17 +154,19 @@ pub fn needle(effort: Effort) -> Result<Vec<Row>> {
             let mut probe = sheet.advance();
             let probes = std::slice::from_ref(&probe);
             let (patch, positions) = (&mut sheet.patch, &sheet.positions);
+            let way = |n: u32| sheet.ways[n as usize];
             let mut count = 0;
             patch.drifted(SWING);
-            let search = time(|| count = patch.gather(probes, positions, MOTION));
-            let mut narrow = time(|| patch.touches(probes, positions, &|_| DVec3::ZERO, &mut out));
+            let search = time(&mut || count = patch.gather(probes, positions, MOTION));
+            let mut narrow = time(&mut || patch.touches(probes, positions, &way, &mut out));
             black_box(&out);
             let first = narrow;
             for _ in 1..SUBSTEPS {
                 probe = sheet.advance();
                 let probes = std::slice::from_ref(&probe);
                 let (patch, positions) = (&mut sheet.patch, &sheet.positions);
-                narrow += time(|| patch.touches(probes, positions, &|_| DVec3::ZERO, &mut out));
+                let way = |n: u32| sheet.ways[n as usize];
+                narrow += time(&mut || patch.touches(probes, positions, &way, &mut out));
                 black_box(&out);
             }
             near[k] += count;
@@ -139,14 +176,14 @@ pub fn needle(effort: Effort) -> Result<Vec<Row>> {
             times[k][1].push(narrow * each);
             times[k][5].push((search + first) * 1e6);
             let (patch, positions) = (&mut sheet.patch, &sheet.positions);
-            let asked = time(|| {
+            let asked = time(&mut || {
                 black_box(patch.follow(positions));
             });
             times[k][2].push((search + narrow + asked) * 1e6);
             if k + 1 == sizes.len() {
                 follow.push(asked * 1e6);
             }
-            // The same where the last substep has left all, with the needle's motion known, as a scene does it: what it meets on its way is swept.
+            // The same where the last substep has left all, on a way down into the sheet: what it meets there is swept.
             let swept = Probe {
                 ahead: Some(Ahead {
                     way: Way::Axis([AHEAD; 2]),
@@ -156,7 +193,7 @@ pub fn needle(effort: Effort) -> Result<Vec<Row>> {
             };
             let probes = std::slice::from_ref(&swept);
             patch.drifted(SWING);
-            let took = time(|| {
+            let took = time(&mut || {
                 black_box(patch.gather(probes, positions, MOTION));
                 patch.touches(probes, positions, &|_| DVec3::ZERO, &mut out);
             });
@@ -171,7 +208,7 @@ pub fn needle(effort: Effort) -> Result<Vec<Row>> {
     let frames: Vec<Summary> = times.iter().map(|t| blocks(&t[0])).collect();
     let firsts: Vec<Summary> = times.iter().map(|t| blocks(&t[5])).collect();
     for (k, n) in sizes.iter().enumerate() {
-        let case = format!("collide/needle {n} triangles");
+        let case = format!("collide/needle {n} triangles{which}");
         let mean = near[k] as f64 / rounds as f64;
         rows.push(Row::single(&case, "near triangles, mean", mean, ""));
         let looks = sheets[k].patch.looks() as f64 / rounds as f64;
@@ -206,7 +243,7 @@ pub fn needle(effort: Effort) -> Result<Vec<Row>> {
             .at_most(60.0),
         );
     }
-    let case = "collide/needle 100000 triangles";
+    let case = &format!("collide/needle 100000 triangles{which}");
     for (metric, all) in [
         ("frame over that at 1000", &frames),
         (
@@ -224,7 +261,6 @@ pub fn needle(effort: Effort) -> Result<Vec<Row>> {
         follow,
         "µs",
     ));
-    rows.extend(plain(&mut sheets[1], effort));
     Ok(rows)
 }
 

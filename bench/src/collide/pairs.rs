@@ -5,7 +5,7 @@ use super::{
     peers::{Obvhs, Parry, Shell, Treeless},
 };
 use crate::{
-    measure::{Effort, Summary, interleave, time},
+    measure::{Effort, Summary, hush, interleave, time},
     row::Row,
 };
 use anyhow::{Result, ensure};
@@ -109,7 +109,7 @@ fn one_size(meshes: &[Mesh; 2], crew: &Crew, effort: Effort) -> Result<Vec<Row>>
         ensure!(wanted == *out, "sweep and prune finds other pairs");
     }
 
-    let mut at = [0_usize; 8];
+    let mut at = [0_usize; 9];
     let mut next = |k: usize| {
         at[k] = (at[k] + 3) % FRAMES;
         at[k]
@@ -126,6 +126,7 @@ fn one_size(meshes: &[Mesh; 2], crew: &Crew, effort: Effort) -> Result<Vec<Row>>
     );
     let both = |k: usize, workers: &dyn Fn(usize) -> Result<()>| {
         let f = frame(k);
+        hush();
         // A refused refit would be no measurement; it was tried above.
         time(|| drop(workers(f)))
     };
@@ -139,6 +140,16 @@ fn one_size(meshes: &[Mesh; 2], crew: &Crew, effort: Effort) -> Result<Vec<Row>>
         let mut ours = ours.borrow_mut();
         ours.refit(f, crew)?;
         ours.pairs(f, crew);
+        Ok(())
+    };
+    // Two searches that share nothing but the machine: more than this it does not give.
+    let twins = RefCell::new([(Ours::new(meshes)?, Ok(())), (Ours::new(meshes)?, Ok(()))]);
+    let side_by_side = |f: usize| -> Result<()> {
+        let mut twins = twins.borrow_mut();
+        Workers::each(crew, &mut *twins, |(ours, done)| {
+            *done = ours.refit(f, &Alone);
+            ours.pairs(f, &Alone);
+        });
         Ok(())
     };
     let refit_only = |f: usize| ours.borrow_mut().refit(f, &Alone);
@@ -165,7 +176,7 @@ fn one_size(meshes: &[Mesh; 2], crew: &Crew, effort: Effort) -> Result<Vec<Row>>
         treeless.borrow_mut().sweep(shells(meshes, f), &mut out);
         Ok(())
     };
-    let mut jobs: [Box<dyn FnMut() -> f64 + '_>; 8] = [
+    let mut jobs: [Box<dyn FnMut() -> f64 + '_>; 9] = [
         Box::new(|| both(0, &one_thread)),
         Box::new(|| both(1, &two_threads)),
         Box::new(|| both(2, &refit_only)),
@@ -174,6 +185,7 @@ fn one_size(meshes: &[Mesh; 2], crew: &Crew, effort: Effort) -> Result<Vec<Row>>
         Box::new(|| both(5, &with_obvhs)),
         Box::new(|| both(6, &with_grid)),
         Box::new(|| both(7, &with_sweep)),
+        Box::new(|| both(8, &side_by_side)),
     ];
     let mut list: Vec<&mut dyn FnMut() -> f64> = Vec::new();
     for job in &mut jobs {
@@ -190,7 +202,8 @@ fn one_size(meshes: &[Mesh; 2], crew: &Crew, effort: Effort) -> Result<Vec<Row>>
         obvhs_all,
         by_grid,
         by_sweep,
-    ] = [0, 1, 2, 3, 4, 5, 6, 7].map(|k| milli(&samples[k]));
+        beside,
+    ] = [0, 1, 2, 3, 4, 5, 6, 7, 8].map(|k| milli(&samples[k]));
     let mut rows = vec![
         Row::single(
             &case,
@@ -227,6 +240,12 @@ fn one_size(meshes: &[Mesh; 2], crew: &Crew, effort: Effort) -> Result<Vec<Row>>
     } else {
         gain
     });
+    rows.push(Row::single(
+        &case,
+        "gain of two searches side by side that share nothing",
+        2.0 * one.median / beside.median,
+        "",
+    ));
     Ok(rows)
 }
 
