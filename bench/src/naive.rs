@@ -55,8 +55,8 @@ struct Damper {
     constant: f64,
 }
 
-/// Three nodes, the constant, and the angle at rest.
-type Bend = ([usize; 3], f64, f64);
+/// Three nodes, the constant, and how it is bent at rest.
+type Bend = ([usize; 3], f64, element::Bent);
 
 /// A net, plainly.
 #[derive(Clone)]
@@ -156,7 +156,7 @@ impl Plain {
             .map(|bend| {
                 let nodes = bend.nodes.map(|n| n as usize);
                 let [i, k, j] = nodes.map(|n| rest.position[n]);
-                (nodes, bend.constant, element::bending_angle(k - i, k - j))
+                (nodes, bend.constant, element::Bent::new(k - i, k - j))
             })
             .collect();
         let torsions = net
@@ -215,7 +215,7 @@ impl Plain {
         }
         for ([i, k, j], constant, rest) in &self.bends {
             let to = |n: usize| nodes[*k].position - nodes[n].position;
-            let force = element::bending_force(to(*i), to(*j), *constant, *rest);
+            let force = element::bending_force(to(*i), to(*j), *constant, rest);
             nodes[*k].force += force;
             nodes[*i].force -= force * 0.5;
             nodes[*j].force -= force * 0.5;
