@@ -302,6 +302,7 @@ fn of_what_holds_nodes() {
             ("spin", "as that"),
             ("form", "its form"),
             ("half_extents", "its form"),
+            ("grid", "worked out from its form at the start"),
             ("density", "its mass says it"),
             ("inertia", "grows with its mass"),
             ("colour", "a look"),
