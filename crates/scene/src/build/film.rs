@@ -139,13 +139,18 @@ pub(super) fn build(
     })
 }
 
-/// Cuts the triangles of a surface into four as often as the file says. Gives the edges that each time were cut in the middle: their middles have the numbers after
-/// those of all nodes before.
+/// Edges that were cut in the middle, and the number of the first of their middles: the others follow it in their order.
+struct Divided {
+    first: usize,
+    edges: Vec<[u32; 2]>,
+}
+
+/// Cuts the triangles of a surface into four as often as the file says. Gives the edges that were cut each time.
 fn divide(
     check: &Checker<'_>,
     spec: &MembraneTissue,
     surface: &mut Surface,
-) -> Result<Vec<(usize, Vec<[u32; 2]>)>, SceneError> {
+) -> Result<Vec<Divided>, SceneError> {
     let triangles = surface
         .triangles
         .len()
@@ -171,7 +176,7 @@ fn divide(
                 *p = p.normalize_or(DVec3::Z) * radius;
             }
         }
-        divided.push((first, edges));
+        divided.push(Divided { first, edges });
     }
     Ok(divided)
 }
@@ -453,7 +458,7 @@ pub(super) fn path_of(check: &Checker<'_>, spec: &PathSpec) -> Result<Path, Scen
 fn selected(
     check: &Checker<'_>,
     key: &'static str,
-    (sheet, divided): (&Sheet, &[(usize, Vec<[u32; 2]>)]),
+    (sheet, divided): (&Sheet, &[Divided]),
     selects: &[MembraneSelect],
 ) -> Result<Vec<usize>, SceneError> {
     let mut all = Vec::new();
@@ -481,7 +486,7 @@ fn selected(
                     all.push(*n as usize);
                 }
                 // Of an edge with both ends among them the middle, too.
-                for (first, edges) in divided {
+                for Divided { first, edges } in divided {
                     all[before..].sort_unstable();
                     let known = all[before..].to_vec();
                     let has = |n: &u32| known.binary_search(&(*n as usize)).is_ok();
