@@ -163,7 +163,9 @@ export async function lab(world, check) {
     await page.waitForURL("**/lab/*");
     await until(page, () => (window.trocar?.frames ?? 0) > 5 && window.trocar.lastFrame.time > 0.8);
     await page.getByRole("checkbox", { name: "Depths" }).check();
-    const deepest = page.getByText("Deepest overlap").locator("xpath=../dd");
+    const deepest = page
+      .locator("dt", { hasText: /^Deepest overlap$/ })
+      .locator("xpath=following-sibling::dd[1]");
     await page.getByText(/\d+, [1-9]\d* overlap/).waitFor();
     const words = await deepest.innerText();
     const depth = Number.parseFloat(words);
