@@ -14,7 +14,7 @@ pub use led::Motion;
 pub use skin::Skin;
 
 use crate::{
-    build::{Model, Timetable, pose, substeps},
+    build::{MAX_SUBSTEPS, Model, Timetable, pose, substeps},
     collisions::Collisions,
     folds::Folding,
     probes::{Key, Probes, WATCH, Warm},
@@ -36,7 +36,7 @@ use trocar_math::Pose;
 use trocar_soft::{
     Global, Hyper, StepBounds,
     global::{End, Sight},
-    stability::Gauge,
+    stability::{Gauge, Tempo},
 };
 use trocar_tools::grasper::PARTS;
 
@@ -67,6 +67,52 @@ impl Sub {
             h,
             depth,
             error,
+        })
+    }
+}
+
+/// Substeps of one length, one after the other.
+struct Plan {
+    /// Where the first begins, as a fraction of the step; the last one ends with the step.
+    from: f64,
+    count: u32,
+    done: u32,
+}
+
+impl Plan {
+    /// A step of `count` substeps.
+    fn new(count: u32) -> Self {
+        Self {
+            from: 0.0,
+            count,
+            done: 0,
+        }
+    }
+
+    /// What is left of it from a fraction of the step on, in `count` substeps.
+    fn rest(&self, from: f64, count: u32) -> Self {
+        Self {
+            from,
+            ..Self::new(count)
+        }
+    }
+
+    /// The next substep of a step of `dt` s.
+    fn next(&mut self, dt: f64) -> Option<Sub> {
+        (self.done < self.count).then(|| {
+            let part = |n: u32| match n == self.count {
+                true => 1.0,
+                false => self.from + (1.0 - self.from) * (f64::from(n) / f64::from(self.count)),
+            };
+            let (from, to) = (part(self.done), part(self.done + 1));
+            self.done += 1;
+            Sub {
+                from,
+                to,
+                h: (1.0 - self.from) * dt / f64::from(self.count),
+                depth: 0,
+                error: f64::INFINITY,
+            }
         })
     }
 }
@@ -181,6 +227,8 @@ pub struct Group {
     gauge: Gauge,
     /// The exact bound at rest, s, if substeps follow the state (KB9).
     adaptive: Option<f64>,
+    /// How long they are then.
+    tempo: Tempo,
     /// Substeps of the last step.
     count: u32,
     /// How many the state asked for.
@@ -278,6 +326,7 @@ impl Group {
             stages: Stages::default(),
             gauge: Gauge::default(),
             adaptive: model.adaptive.then_some(connected.bounds.exact),
+            tempo: Tempo::default(),
             count: 0,
             wanted: 0,
             before: Vec::new(),
@@ -326,6 +375,17 @@ impl Group {
     /// Lets substeps follow the state from now on, or not (KB9).
     pub fn adapt(&mut self, follows: bool, bounds: &StepBounds) {
         self.adaptive = follows.then_some(bounds.exact);
+        self.tempo = Tempo::default();
+    }
+
+    /// How long its substeps are, if they follow the state.
+    pub fn tempo(&self) -> Option<Tempo> {
+        self.adaptive.map(|_| self.tempo)
+    }
+
+    /// Goes on at a tempo it once had.
+    pub fn resume_tempo(&mut self, tempo: Option<Tempo>) {
+        self.tempo = tempo.unwrap_or_default();
     }
 
     /// Elements between different things, where they end by now.
@@ -403,62 +463,69 @@ impl Group {
 
     /// Substeps that the state asked for, if that is more than are taken; else 0.
     pub fn substeps_short(&self) -> u32 {
-        self.wanted.saturating_sub(crate::build::MAX_SUBSTEPS)
+        self.wanted.saturating_sub(MAX_SUBSTEPS)
     }
 
-    /// How many substeps a step of `dt` takes: as many as any state may need, or as this one does (KB9).
-    fn count_substeps(&mut self, stage: &Stage<'_>) -> u32 {
-        let bound = match self.adaptive {
-            None => self.stable,
-            Some(exact) => {
-                let first = self.nodes.len() - self.members.len();
-                let members = &self.members;
-                let net = |share: usize| {
-                    let member = members.get(share.checked_sub(first)?)?;
-                    stage.model.net(*member)
-                };
-                let matters = &stage.model.matters;
-                let sight = Sight {
-                    matter: |m: MatterId| &*matters[m.index()],
-                    slot: stage.slot,
-                };
-                let joined = (self.hypers.as_slice(), self.globals.as_slice());
-                let when = (stage.time, stage.crew);
-                let now = self
-                    .gauge
-                    .bound(&net, &mut self.nodes, joined, &sight, when);
-                now.min(0.9 * exact)
-            }
+    /// How long a substep may be that begins at `time` s: as long as any state bears, or as this one does (KB9).
+    fn longest_substep(&mut self, stage: &Stage<'_>, time: f64) -> f64 {
+        let Some(exact) = self.adaptive else {
+            return self.stable.min(self.films);
         };
+        let first = self.nodes.len() - self.members.len();
+        let members = &self.members;
+        let net = |share: usize| {
+            let member = members.get(share.checked_sub(first)?)?;
+            stage.model.net(*member)
+        };
+        let matters = &stage.model.matters;
+        let sight = Sight {
+            matter: |m: MatterId| &*matters[m.index()],
+            slot: stage.slot,
+        };
+        let joined = (self.hypers.as_slice(), self.globals.as_slice());
+        let when = (time, stage.crew);
+        let nodes = &mut self.nodes;
+        let now = self.gauge.bound(&net, nodes, joined, &sight, when);
+        self.tempo.follow(now.min(0.9 * exact)).min(self.films)
+    }
+
+    /// How often contacts must be looked at in this step.
+    fn looks(&self) -> u32 {
         // A thin tool is looked at more often: on the way of its own radius tissue can't get past its axis.
         let near = self.capsules.iter().filter(|c| **c != NOWHERE);
         let radii = near.map(|c| c.radius);
         let least = radii.fold(WATCH, f64::min).max(LEAST_LOOK);
         let looks = trocar_math::real::ceil(self.approach / least) as u32;
         let needles = self.works.iter().map(|w| w.substeps).fold(1, u32::max);
-        let looks = looks.max(needles);
-        self.wanted = substeps(stage.dt, bound.min(self.films)).max(looks);
-        self.wanted.min(crate::build::MAX_SUBSTEPS)
+        looks.max(needles)
     }
 
     /// All substeps of this step.
     pub fn step(&mut self, stage: &Stage<'_>) {
-        let count = self.count_substeps(stage);
-        self.count = count;
+        let looks = self.looks();
+        let longest = self.longest_substep(stage, stage.time);
+        self.wanted = substeps(stage.dt, longest).max(looks);
+        let mut plan = Plan::new(self.wanted.min(MAX_SUBSTEPS));
+        self.count = plan.count;
         if self.sleeps_on(stage) {
             return;
         }
-        for index in 0..count {
-            self.substep(
-                stage,
-                Sub {
-                    from: f64::from(index) / f64::from(count),
-                    to: f64::from(index + 1) / f64::from(count),
-                    h: stage.dt / f64::from(count),
-                    depth: 0,
-                    error: f64::INFINITY,
-                },
-            );
+        self.count = 0;
+        while let Some(sub) = plan.next(stage.dt) {
+            self.substep(stage, sub);
+            self.count += 1;
+            if self.adaptive.is_some() && sub.to < 1.0 {
+                let longest = self.longest_substep(stage, stage.time + sub.to * stage.dt);
+                if longest < sub.h {
+                    let more = substeps((1.0 - sub.to) * stage.dt, longest);
+                    self.wanted = self.wanted.max(self.count.saturating_add(more));
+                    let left = MAX_SUBSTEPS.saturating_sub(self.count).max(1);
+                    plan = plan.rest(sub.to, more.min(left));
+                }
+            }
+        }
+        if self.adaptive.is_some() {
+            self.tempo.pass(stage.time + stage.dt);
         }
         self.settle(stage);
     }

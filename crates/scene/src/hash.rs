@@ -78,6 +78,8 @@ impl Simulation {
                 }
             }
             group.bad.iter().for_each(|n| hash.count(u64::from(*n)));
+            let tempo = group.tempo();
+            tempo.iter().for_each(|t| hash.numbers(&t.numbers()));
             for warm in &group.warm {
                 let (matter, probe, feature, nodes) = warm.key;
                 for n in [matter.0, probe, feature].iter().chain(&nodes) {

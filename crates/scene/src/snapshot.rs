@@ -16,10 +16,13 @@ use thiserror::Error;
 use trocar_collide::patch::Side;
 use trocar_dynamics::{Anchor, Local, MatterId, Nodes, State, TieKind, joint::Memory};
 use trocar_math::Pose;
-use trocar_soft::membrane::{Membrane, MembraneRecord};
+use trocar_soft::{
+    membrane::{Membrane, MembraneRecord},
+    stability::Tempo,
+};
 use trocar_tools::{EndoscopeHandle, Grip, Handle, grasper::PARTS, grip::Hold, membrane::Stroke};
 
-const MAGIC: &[u8; 8] = b"TROCSNPE";
+const MAGIC: &[u8; 8] = b"TROCSNPF";
 
 /// No grip bears more than this, N.
 const MAX_FORCE: f64 = 1e6;
@@ -72,6 +75,8 @@ struct GroupPart {
     feet: Vec<Anchor>,
     /// What needles and forceps remember of its membranes.
     works: Vec<WorkRecord>,
+    /// How long its substeps are, if they follow the state.
+    tempo: Option<Tempo>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -132,6 +137,7 @@ impl Simulation {
                         false => g.feet().collect(),
                     },
                     works: g.works.iter().map(Work::record).collect(),
+                    tempo: g.tempo(),
                 })
                 .collect(),
             films: films
@@ -217,6 +223,7 @@ impl Simulation {
                 }
             }
             group.bad = part.bad;
+            group.resume_tempo(part.tempo);
             group.warm = part.warm;
             for (skin, sides) in group.skins.iter_mut().zip(part.sides) {
                 skin.patch.set_sides(&sides);
@@ -345,6 +352,7 @@ impl Simulation {
                             && is_substep(w.h)
                     })
                     && part.bad.len() == g.members.len()
+                    && part.tempo.is_none_or(|t| t.is_sound())
                     && match films.is_empty() {
                         true => part.feet.is_empty(),
                         false => {

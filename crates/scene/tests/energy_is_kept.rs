@@ -79,3 +79,54 @@ fn damping_only_takes() {
     // At rest: what is left is the balance of springs and height, with next to nothing of motion.
     assert!(simulation.energy().kinetic < 1e-4 * simulation.energy().elastic);
 }
+
+/// An undamped ball that flies off against a spring that stiffens as it is drawn out; substeps follow the state.
+fn on_a_stiffening_spring(step: f64, stiffness: f64, speed: f64) -> String {
+    format!(
+        "trocar = 1\n[world]\nstep = {step}\ngravity = [0, 0, 0]\nadaptive = true\n[[body]]\nname = \"ball\"\nmass = 0.01\nhalf_extents = [0.005, 0.005, 0.005]\n\
+         position = [0.01, 0, 0]\nvelocity = [{speed}, {}, 0]\n[[element]]\na = {{ body = \"ball\", at = [0, 0, 0] }}\n\
+         b = {{ world = [0, 0, 0] }}\nrest_length = 0.01\nanswer = {{ stiffness = {stiffness}, law = \"quadratic\" }}\n",
+        0.1 * speed
+    )
+}
+
+/// Swings by the hundred, with up to the thousand substeps that are ever taken. Judged once a step, or made longer as soon as the state allows it, substeps
+/// give such a ball its energy many times over.
+#[test]
+fn substeps_that_follow_the_state_give_nothing_to_what_stiffens() {
+    for step in [0.001, 0.0025, 0.01] {
+        for stiffness in [1e4, 1e5, 3e6] {
+            for speed in [0.05, 0.3, 1.0, 5.0] {
+                let mut simulation = built(&on_a_stiffening_spring(step, stiffness, speed));
+                let input = simulation.idle_input();
+                let start = simulation.energy().total();
+                let mut most = 0.0_f64;
+                for _ in 0..(10.0 / step).min(4000.0) as usize {
+                    let report = simulation.step(&input);
+                    assert!(report.events.is_empty() && report.substeps_short == 0);
+                    most = most.max(simulation.energy().total() / start);
+                }
+                assert!(
+                    most < 2.0,
+                    "{step} s, {stiffness} N/m², {speed} m/s: {most}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn the_length_of_substeps_is_part_of_a_snapshot() {
+    let text = on_a_stiffening_spring(0.01, 1e5, 1.0);
+    let (mut first, mut second) = (built(&text), built(&text));
+    let input = first.idle_input();
+    for _ in 0..37 {
+        first.step(&input);
+    }
+    second.restore(&first.snapshot()).unwrap();
+    for k in 0..300 {
+        assert_eq!(first.hash(), second.hash(), "{k}");
+        let counts = [&mut first, &mut second].map(|s| s.step(&input).substeps);
+        assert_eq!(counts[0], counts[1], "{k}");
+    }
+}

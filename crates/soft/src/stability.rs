@@ -19,10 +19,12 @@ mod mode;
 mod probe;
 mod rows;
 mod stiffest;
+mod tempo;
 mod trial;
 
 pub use gauge::Gauge;
 pub use rows::{Added, Stiffest, safe_step, stiffest};
+pub use tempo::Tempo;
 
 use crate::{Global, Hyper, Net};
 use probe::Probe;

@@ -696,24 +696,26 @@ fn a_ball_on_a_stiffening_element_swings_and_no_more() {
             motion + element.energy(&sight, nodes, 0.0)
         };
         let (before, mut most) = (energy(&nodes), 0.0_f64);
-        let mut time = 0.0;
+        let (mut time, mut tempo) = (0.0, stability::Tempo::default());
         while time < 1.0 {
-            // Substeps are judged at the start of a step.
-            let bound = match follows {
-                true => present(&bodies, &element, &mut nodes).min(rest),
-                false => rest,
-            };
-            let count = (STEP / bound).ceil();
-            for _ in 0..count as u32 {
+            let mut left = STEP;
+            while left > 1e-9 * STEP {
+                let bound = match follows {
+                    true => tempo.follow(present(&bodies, &element, &mut nodes).min(rest)),
+                    false => rest,
+                };
+                let h = left / (left / bound).ceil();
                 bodies.force(&mut nodes[0], &REST);
                 element.apply(&sight, &mut nodes, 0.0);
-                bodies.plan(&mut nodes[0], STEP / count, None);
-                if !bodies.advance(&mut nodes[0], STEP / count) {
+                bodies.plan(&mut nodes[0], h, None);
+                if !bodies.advance(&mut nodes[0], h) {
                     return f64::INFINITY;
                 }
+                left -= h;
             }
             most = most.max(energy(&nodes) / before);
             time += STEP;
+            tempo.pass(time);
         }
         most
     };
