@@ -229,6 +229,8 @@ pub struct Group {
     adaptive: Option<f64>,
     /// How long they are then.
     tempo: Tempo,
+    /// True if how long they may be changes within a step: something in it is not linear.
+    uneven: bool,
     /// Substeps of the last step.
     count: u32,
     /// How many the state asked for.
@@ -275,6 +277,7 @@ impl Group {
         let mut nodes: Vec<Nodes> = model.start[..model.prescribed()].to_vec();
         nodes[0].ahead[0].orientation = nodes[0].orientation[0];
         nodes.resize_with(model.prescribed() + connected.members.len(), Nodes::default);
+        let globals = globals_within(model, within);
         Ok(Self {
             bad: vec![0; connected.members.len()],
             sound: connected.members.iter().map(|_| true.into()).collect(),
@@ -304,7 +307,8 @@ impl Group {
             correct: Outcome::default(),
             h: model.step,
             hypers: hypers_within(model, within),
-            globals: globals_within(model, within),
+            uneven: is_uneven(model, &connected.members, &globals),
+            globals,
             stable: connected.bounds.safe,
             films: model.film_step(&connected.members),
             nodes,
@@ -370,6 +374,7 @@ impl Group {
             new.ends = old.ends;
         }
         (self.hypers, self.globals) = (hypers, globals);
+        self.uneven = is_uneven(model, &self.members, &self.globals);
     }
 
     /// Lets substeps follow the state from now on, or not (KB9).
@@ -486,7 +491,7 @@ impl Group {
         let when = (time, stage.crew);
         let nodes = &mut self.nodes;
         let now = self.gauge.bound(&net, nodes, joined, &sight, when);
-        self.tempo.follow(now.min(0.9 * exact)).min(self.films)
+        self.tempo.follow(now, exact).min(self.films)
     }
 
     /// How often contacts must be looked at in this step.
@@ -514,7 +519,7 @@ impl Group {
         while let Some(sub) = plan.next(stage.dt) {
             self.substep(stage, sub);
             self.count += 1;
-            if self.adaptive.is_some() && sub.to < 1.0 {
+            if self.adaptive.is_some() && self.uneven && sub.to < 1.0 {
                 let longest = self.longest_substep(stage, stage.time + sub.to * stage.dt);
                 if longest < sub.h {
                     let more = substeps((1.0 - sub.to) * stage.dt, longest);
@@ -621,6 +626,12 @@ fn each_member(
 fn hypers_within(model: &Model, within: impl Fn(MatterId) -> bool) -> Vec<Hyper> {
     let all = model.hypers.iter();
     all.filter(|h| within(h.master.0)).copied().collect()
+}
+
+/// True if stiffness or damping of members, or of elements between things, depends on the state.
+fn is_uneven(model: &Model, members: &[MatterId], globals: &[Global]) -> bool {
+    let mut nets = members.iter().filter_map(|m| model.net(*m));
+    nets.any(|net| !net.is_even()) || globals.iter().any(|g| !g.is_even())
 }
 
 /// Elements with an end `within` a group.

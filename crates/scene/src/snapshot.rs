@@ -352,7 +352,7 @@ impl Simulation {
                             && is_substep(w.h)
                     })
                     && part.bad.len() == g.members.len()
-                    && part.tempo.is_none_or(|t| t.is_sound())
+                    && (part.tempo.iter()).all(|t| t.is_sound(snapshot.state.time))
                     && match films.is_empty() {
                         true => part.feet.is_empty(),
                         false => {

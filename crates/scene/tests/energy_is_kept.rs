@@ -91,7 +91,8 @@ fn on_a_stiffening_spring(step: f64, stiffness: f64, speed: f64) -> String {
 }
 
 /// Swings by the hundred, with up to the thousand substeps that are ever taken. Judged once a step, or made longer as soon as the state allows it, substeps
-/// give such a ball its energy many times over.
+/// give such a ball its energy many times over. What the scheme itself lends it within a swing, and it gets once when its first swing finds the
+/// right length, is less than half.
 #[test]
 fn substeps_that_follow_the_state_give_nothing_to_what_stiffens() {
     for step in [0.001, 0.0025, 0.01] {
@@ -100,16 +101,17 @@ fn substeps_that_follow_the_state_give_nothing_to_what_stiffens() {
                 let mut simulation = built(&on_a_stiffening_spring(step, stiffness, speed));
                 let input = simulation.idle_input();
                 let start = simulation.energy().total();
-                let mut most = 0.0_f64;
-                for _ in 0..(10.0 / step).min(4000.0) as usize {
+                let mut most = [0.0_f64; 4];
+                let count = (10.0 / step).min(4000.0) as usize;
+                for k in 0..count {
                     let report = simulation.step(&input);
                     assert!(report.events.is_empty() && report.substeps_short == 0);
-                    most = most.max(simulation.energy().total() / start);
+                    let most = &mut most[4 * k / count];
+                    *most = most.max(simulation.energy().total() / start);
                 }
-                assert!(
-                    most < 2.0,
-                    "{step} s, {stiffness} N/m², {speed} m/s: {most}"
-                );
+                let case = format!("{step} s, {stiffness} N/m², {speed} m/s: {most:?}");
+                assert!(most.iter().all(|m| *m < 1.5), "{case}");
+                assert!(most[1..].iter().all(|m| *m < 1.02 * most[0]), "{case}");
             }
         }
     }

@@ -290,3 +290,61 @@ fn a_hard_pull_needs_more_substeps_and_gets_them() {
     assert_eq!(verdict, Verdict::Same { checked: 100 });
     assert_eq!(again.hash(), simulation.hash());
 }
+
+/// The most substeps of any step, with and without the state being asked.
+fn followed_and_fixed(scene: &str, steps: usize) -> [u32; 2] {
+    ["true", "false"].map(|adaptive| {
+        let text = scene.replace("ADAPTIVE", adaptive);
+        let mut simulation = simulation(&text).unwrap();
+        let input = simulation.idle_input();
+        let most = (0..steps).map(|_| {
+            let report = simulation.step(&input);
+            assert_eq!(report.substeps_short, 0);
+            report.substeps
+        });
+        most.max().unwrap()
+    })
+}
+
+/// However fast linear springs are drawn and turned, and however short they become, they are no stiffer: following the state never costs more than not to.
+#[test]
+fn what_is_linear_needs_no_more_substeps_for_being_fast() {
+    // A ball that flies through the very point its spring draws it to, which has no length of its own.
+    let through = "trocar = 1\n[world]\nstep = 0.002\ngravity = [0, 0, 0]\nadaptive = ADAPTIVE\n[[body]]\nname = \"ball\"\nmass = 0.01\nhalf_extents = [0.005, 0.005, 0.005]\nposition = [0.01, 0, 0]\n[[element]]\na = { body = \"ball\", at = [0, 0, 0] }\nb = { world = [0, 0, 0] }\nrest_length = 0\nanswer = { stiffness = 10 }\n";
+    // A sheet that a command flings about.
+    let flung = STIFFENING.replace("stiffness = 20000, law = \"quadratic\"", "stiffness = 40")
+        + "[[command]]\nat = 0.1\npush = [0, 5, 8]\non = { tissue = \"sheet\", node = 35 }\nuntil = 0.15\n";
+    // A centre that nothing moves may be as light as it likes.
+    let held = "trocar = 1\n[world]\nstep = 0.002\nadaptive = ADAPTIVE\n[[organ]]\nname = \"organ\"\npath = [[-0.04, 0, 0], [0, 0, 0], [0.04, 0, 0]]\nradii = [[0.02, 0.02]]\nrings = 8\naround = 8\nmaterial = { mass = 0.0005, damping = 0.05, stiffness = 20, memory = 30, centre_mass = 1e-9, mobile = false }\n";
+    for (scene, steps) in [(through, 2000), (&flung, 400), (held, 200)] {
+        let [followed, fixed] = followed_and_fixed(scene, steps);
+        assert!(followed <= fixed, "{followed} {fixed}: {scene}");
+    }
+}
+
+/// One that stiffens and has no length of its own is looked at a millimetre around where it is, whatever it flies through.
+#[test]
+fn springs_without_a_length_do_not_ask_for_ever_shorter_substeps() {
+    let text = "trocar = 1\n[world]\nstep = 0.002\ngravity = [0, 0, 0]\nadaptive = ADAPTIVE\n[[body]]\nname = \"ball\"\nmass = 0.01\nhalf_extents = [0.005, 0.005, 0.005]\nposition = [0.03, 0, 0]\n[[element]]\na = { body = \"ball\", at = [0, 0, 0] }\nb = { world = [0, 0, 0] }\nrest_length = 0\nanswer = { stiffness = 1000, law = \"quadratic\" }\n";
+    let [followed, _] = followed_and_fixed(text, 2000);
+    // At 0.8 m/s it takes 1.2 ms for that millimetre.
+    assert!(followed <= 3, "{followed}");
+}
+
+/// Substeps become longer again when what needed them is over: within a second and a little.
+#[test]
+fn substeps_lengthen_again_after_a_hard_pull() {
+    let pull = "[[command]]\nat = 0.1\npush = [0, -2.5, 1.5]\non = { tissue = \"sheet\", node = 35 }\nuntil = 0.25\n";
+    let text = format!("{}{pull}", STIFFENING.replace("ADAPTIVE", "true"));
+    let mut simulation = simulation(&text).unwrap();
+    let input = simulation.idle_input();
+    let counts: Vec<u32> = (0..1000)
+        .map(|_| simulation.step(&input).substeps)
+        .collect();
+    let (pulled, after) = (counts[20..50].iter().max(), counts[950..].iter().max());
+    let (pulled, after) = (*pulled.unwrap(), *after.unwrap());
+    assert!(
+        2 * after < pulled,
+        "{pulled} pulled, {after} five seconds later"
+    );
+}

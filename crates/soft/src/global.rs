@@ -178,6 +178,11 @@ impl Global {
         }
     }
 
+    /// True if its slope depends on nothing: neither length, speed nor time.
+    pub fn is_even(&self) -> bool {
+        self.law.is_plain() && self.drive.is_none()
+    }
+
     /// Its slope as it is now, within the part `near` of its length or speed to either side, and the step in which its ends do not move
     /// farther than that against each other (KB9).
     pub fn present<'a, F: Fn(MatterId) -> &'a dyn Matter>(
@@ -195,16 +200,16 @@ impl Global {
                 // How stiff it is driven to be may change within the step.
                 let law = self.extremes().law(&self.law);
                 let length = a.distance(b);
-                let near = near * length.max(rest).max(1e-6);
+                let window = Law::window(near, length, rest);
                 let tension = |more: f64| law.tension(length - rest + more) + bias;
-                let (short, now, long) = (tension(-near), tension(0.0), tension(near));
-                let slope = ((long - now) / near).max((now - short) / near);
-                // Across its line a spring under tension holds like a string.
-                let across = long / length.max(1e-6);
+                let tensions @ [short, _, long] = [-window, 0.0, window].map(tension);
                 Present {
-                    slope: slope.max(across).max(0.0),
+                    slope: Law::present_slope(length, window, tensions),
                     pull: short.abs().max(long.abs()),
-                    step: near / speed.max(1e-12),
+                    step: match self.is_even() {
+                        true => f64::INFINITY,
+                        false => window / speed.max(1e-12),
+                    },
                 }
             }
             Input::Velocity => {

@@ -701,7 +701,7 @@ fn a_ball_on_a_stiffening_element_swings_and_no_more() {
             let mut left = STEP;
             while left > 1e-9 * STEP {
                 let bound = match follows {
-                    true => tempo.follow(present(&bodies, &element, &mut nodes).min(rest)),
+                    true => tempo.follow(present(&bodies, &element, &mut nodes), rest),
                     false => rest,
                 };
                 let h = left / (left / bound).ceil();

@@ -234,7 +234,9 @@ fn plain_bound(net: &Net, nodes: &Nodes) -> f64 {
         .clone()
         .map(|i| net.memory(i) * nodes.position[i].distance_squared(nodes.position[0]));
     let held: f64 = held.sum();
-    if let Some(inertia) = masses.rigid()[0].inertia {
+    if let Some(inertia) = masses.rigid()[0].inertia
+        && masses.lock(0) != Lock::Fixed
+    {
         let damping = masses.rigid()[0].damping;
         bound = critical_step(inertia.min_element(), damping, 2.0 * held);
     }
@@ -247,13 +249,21 @@ fn plain_bound(net: &Net, nodes: &Nodes) -> f64 {
         let slopes = match e.law.input {
             Input::Distance => {
                 let length = nodes.position[a].distance(nodes.position[b]);
-                let near = 0.1 * length.max(e.rest_length).max(1e-6);
-                bound = bound.min(near / speed.max(1e-12));
+                // What has no length to speak of counts as if it had a centimetre.
+                let built = if e.rest_length < 1e-4 {
+                    0.01
+                } else {
+                    e.rest_length
+                };
+                let near = 0.1 * length.max(built);
+                if !e.law.is_plain() {
+                    bound = bound.min(near / speed.max(1e-12));
+                }
                 let flow = nodes.flow.get(i).copied().unwrap_or(0.0);
                 let tension = |more: f64| e.law.tension(length - e.rest_length - flow + more);
                 let (short, now, long) = (tension(-near), tension(0.0), tension(near));
                 let slope = ((long - now) / near).max((now - short) / near);
-                [slope.max(long / length.max(1e-6)).max(0.0), 0.0]
+                [slope.max(long / length.max(near)).max(0.0), 0.0]
             }
             Input::Velocity => {
                 let near = 0.1 * speed.max(1e-3);
@@ -266,7 +276,9 @@ fn plain_bound(net: &Net, nodes: &Nodes) -> f64 {
             sums[n] = [sums[n][0] + slopes[0], sums[n][1] + slopes[1]];
         }
     }
-    let steps = sums.iter().enumerate().map(|(i, [stiffness, drag])| {
+    let moved = sums.iter().enumerate();
+    let moved = moved.filter(|(i, _)| masses.lock(*i) != Lock::Fixed);
+    let steps = moved.map(|(i, [stiffness, drag])| {
         let damping = masses.resistance()[i] - 2.0 * drag;
         critical_step(masses.mass()[i], damping, 2.0 * stiffness)
     });

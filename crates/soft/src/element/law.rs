@@ -236,6 +236,23 @@ impl Law {
         }
     }
 
+    /// How far to either side of its length a spring is looked at as it is now, m: the part `near` of the longer of length and rest length (m). One that is built
+    /// without a length counts as if it had [some](LEAST_REACH): it goes through its point again and again, and is no stiffer there.
+    pub(crate) fn window(near: f64, length: f64, rest_length: f64) -> f64 {
+        let built = match rest_length < LEAST_LENGTH {
+            true => LEAST_REACH,
+            false => rest_length,
+        };
+        near * length.max(built)
+    }
+
+    /// Greatest slope along or across a spring of a length (m) within `window` (m) to either side, N/m, from its tensions (N) there: shorter, as it is, longer.
+    pub(crate) fn present_slope(length: f64, window: f64, [short, now, long]: [f64; 3]) -> f64 {
+        let slope = ((long - now) / window).max((now - short) / window);
+        // Across its line a spring under tension holds like a string.
+        slope.max(long / length.max(window)).max(0.0)
+    }
+
     /// Greatest slope of a spring, N/m, along its line or across it, whose rest length (m) a drive makes up to `longest` times as long, and
     /// which it draws by up to `bias` N. Across its line a tension F that is there without any stretch resists with F/l; l is
     /// taken as half of the rest length, as short as a muscle becomes.

@@ -241,6 +241,15 @@ impl Net {
         self.bends.iter().map(|b| &b.0)
     }
 
+    /// True if no slope in it depends on lengths, speeds or time: springs, dampers and shape memory are linear, nothing bends, twists or is driven.
+    pub fn is_even(&self) -> bool {
+        self.links.laws.iter().all(element::Law::is_plain)
+            && self.links.actives.is_empty()
+            && self.memory_bases.iter().all(|b| *b == Base::Linear)
+            && self.bends.is_empty()
+            && self.twists.is_empty()
+    }
+
     /// The bending elements and how they are at rest.
     pub fn bends_at_rest(&self) -> impl Iterator<Item = (&Bend, &element::Bent)> {
         self.bends.iter().map(|(bend, rest)| (bend, rest))

@@ -39,7 +39,7 @@ struct Now<'a> {
 
 impl Net {
     /// Adds the stiffness (N/m) and the damping (N·s/m) of all elements at `time` s to those of their nodes, at the lengths and speeds they have now and the part `near` of them to either
-    /// side; takes the steps in which no spring's ends move farther than that against each other. The velocities must have been carried.
+    /// side; takes the steps in which no ends of a spring whose stiffness depends on its length move farther than that against each other. The velocities must have been carried.
     pub(crate) fn present_slopes(
         &self,
         nodes: &Nodes,
@@ -104,23 +104,21 @@ impl Net {
     ) -> (f64, f64) {
         let nodes = now.nodes;
         let length = nodes.position[a].distance(nodes.position[b]);
-        let near = now.near * length.max(lane.rest).max(1e-6);
+        let window = Law::window(now.near, length, lane.rest);
+        if plain {
+            let tension = |more: f64| law.constant * (length - lane.rest + more);
+            let across = tension(window) / length.max(window);
+            // It is as stiff at any length, however fast that changes.
+            return (law.constant.max(across), f64::INFINITY);
+        }
+        let (stretch, driven) = self.links.stretch(nodes, lane.element, now.time);
+        // As stiff as it is ever driven to be: it may become so within the step.
+        let law = self.links.extremes(lane.element).law(law);
+        let tension = |more: f64| law.tension(stretch + more) + driven.tension;
+        let tensions = [-window, 0.0, window].map(tension);
         let speed = nodes.carried[a].distance(nodes.carried[b]);
-        // Across its line a spring under tension holds like a string.
-        let across = |tension: f64| tension / length.max(1e-6);
-        let stiffness = if plain {
-            let long = law.constant * (length - lane.rest + near);
-            law.constant.max(across(long))
-        } else {
-            let (stretch, driven) = self.links.stretch(nodes, lane.element, now.time);
-            // As stiff as it is ever driven to be: it may become so within the step.
-            let law = self.links.extremes(lane.element).law(law);
-            let tension = |more: f64| law.tension(stretch + more) + driven.tension;
-            let (short, held, long) = (tension(-near), tension(0.0), tension(near));
-            let slope = ((long - held) / near).max((held - short) / near);
-            slope.max(across(long)).max(0.0)
-        };
-        (stiffness, near / speed.max(1e-12))
+        let slope = Law::present_slope(length, window, tensions);
+        (slope, window / speed.max(1e-12))
     }
 
     /// Every element of a run.

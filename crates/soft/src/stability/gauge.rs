@@ -16,7 +16,7 @@ use trocar_math::rotation;
 const NEAR: f64 = 0.1;
 
 /// Finds how long a substep may be as things are now (KB9): from the slopes of the springs at their present lengths, a tenth of
-/// them to either side, and from how fast their ends move against each other. It depends on the state alone.
+/// them to either side, and, where slopes depend on lengths, from how fast their ends move against each other. It depends on the state alone.
 #[derive(Debug, Default)]
 pub struct Gauge {
     /// Stiffness (N/m) and damping between nodes (N·s/m) at every node of every net. Of bodies and membranes, as far as elements lead to them, both
@@ -119,8 +119,11 @@ impl Gauge {
     }
 }
 
-/// The step that a node allows with so much stiffness (N/m) and damping (N·s/m) around it, s.
+/// The step that a node allows with so much stiffness (N/m) and damping (N·s/m) around it, s. What nothing moves may be as light as it likes.
 fn node_step(masses: &Masses, i: usize, [stiffness, drag]: [f64; 2]) -> f64 {
+    if masses.lock(i) == Lock::Fixed {
+        return f64::INFINITY;
+    }
     let (mass, damping, drag) = (masses.mass()[i], masses.damping()[i], 2.0 * drag);
     match masses.integrator() {
         Integrator::QuasiDynamic(factor) => damping / (factor * stiffness),
@@ -215,7 +218,8 @@ fn extended_slopes(net: &Net, nodes: &Nodes, sums: &mut [[f64; 2]]) {
 /// The step in which no father turns too far under the shape memory of its children, which is all that `sums` hold, s. Torsion
 /// of a frame counts, too.
 fn turning_step(net: &Net, nodes: &Nodes, sums: &[[f64; 2]], turns: &mut Vec<f64>) -> f64 {
-    let rigid = net.masses().rigid();
+    let masses = net.masses();
+    let rigid = masses.rigid();
     turns.clear();
     turns.resize(rigid.len(), 0.0);
     for (i, sum) in sums.iter().enumerate() {
@@ -233,7 +237,10 @@ fn turning_step(net: &Net, nodes: &Nodes, sums: &[[f64; 2]], turns: &mut Vec<f64
     for (twist, _) in net.twists() {
         turns[twist.frame as usize] += element::TWIST_MEMBERS * twist.constant;
     }
-    let steps = rigid.iter().zip(turns).filter_map(|(rigid, turn)| {
+    let moved = (rigid.iter().zip(turns).enumerate())
+        .filter(|(z, _)| masses.lock(*z) != Lock::Fixed)
+        .map(|(_, both)| both);
+    let steps = moved.filter_map(|(rigid, turn)| {
         let least = rigid.inertia?.min_element();
         Some(critical_step(least, rigid.damping, 2.0 * *turn))
     });

@@ -32,8 +32,10 @@ impl Default for Tempo {
 }
 
 impl Tempo {
-    /// Takes note of the bound of a state, s, and gives how long the next substep may be, s.
-    pub fn follow(&mut self, bound: f64) -> f64 {
+    /// Takes note of the bound of a state as a [gauge](super::Gauge) finds it, s, and gives how long the next substep may be, s; `exact` is the bound for small motion about
+    /// rest, of which a part is left out: on it a mode neither grows nor dies.
+    pub fn follow(&mut self, bound: f64, exact: f64) -> f64 {
+        let bound = bound.min(0.9 * exact);
         self.least = self.least.min(bound);
         self.longest.min(bound)
     }
@@ -45,9 +47,9 @@ impl Tempo {
         }
     }
 
-    /// True if it may have come about.
-    pub fn is_sound(&self) -> bool {
-        self.longest >= 0.0 && self.least >= 0.0 && self.since.is_finite()
+    /// True if it may have come about by `time` s.
+    pub fn is_sound(&self, time: f64) -> bool {
+        self.longest >= 0.0 && self.least >= 0.0 && (0.0..=time).contains(&self.since)
     }
 
     /// Its numbers, for a hash.
@@ -63,17 +65,17 @@ mod tests {
     #[test]
     fn shorter_at_once_and_longer_after_a_second() {
         let mut tempo = Tempo::default();
-        assert_eq!(tempo.follow(0.004), 0.004);
-        assert_eq!(tempo.follow(0.001), 0.001);
+        assert_eq!(tempo.follow(0.004, 1.0), 0.004);
+        assert_eq!(tempo.follow(0.001, 1.0), 0.001);
         tempo.pass(1.0);
         for k in 0..10 {
             // What allows more changes nothing yet.
-            assert_eq!(tempo.follow(0.002 + 0.001 * f64::from(k)), 0.001);
+            assert_eq!(tempo.follow(0.002 + 0.001 * f64::from(k), 1.0), 0.001);
             tempo.pass(1.1 + 0.1 * f64::from(k));
         }
         // The least of that second, not the last.
         tempo.pass(2.01);
-        assert_eq!(tempo.follow(0.1), 0.002);
-        assert!(tempo.is_sound());
+        assert_eq!(tempo.follow(0.1, 1.0), 0.002);
+        assert!(tempo.is_sound(2.01) && !tempo.is_sound(2.0));
     }
 }
