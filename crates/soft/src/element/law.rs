@@ -8,7 +8,7 @@ pub(crate) const LEAST_REACH: f64 = 0.01;
 
 /// The length, m, below which the line of a spring is not looked at closer: a tenth of a millimetre, less than nodes of tissue
 /// are ever apart. A spring without any length would else resist without bound across its line.
-const LEAST_LENGTH: f64 = 1e-4;
+pub(crate) const LEAST_LENGTH: f64 = 1e-4;
 
 /// What an element measures between its two nodes (K32).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -8,8 +8,8 @@ mod plastic;
 
 pub use active::{Active, Drive, Driven, Signal};
 pub use kuhn::{KuhnElement, KuhnError, KuhnLaw, bits, signed_spring};
-pub(crate) use law::LEAST_REACH;
 pub use law::{Base, Input, Law};
+pub(crate) use law::{LEAST_LENGTH, LEAST_REACH};
 pub use pieces::{MOST_PIECES, Piece, Pieces};
 pub use plastic::Plastic;
 

@@ -120,10 +120,13 @@ impl Links {
 
     /// The most that an element is ever driven to be.
     pub fn extremes(&self, i: usize) -> Driven {
-        self.drive(i).map_or(Driven::NOT, |a| {
-            let active = &self.actives[a as usize];
-            active.drive.extremes(&self.signals[active.signal as usize])
-        })
+        self.drive(i).map_or(Driven::NOT, |a| self.most_driven(a))
+    }
+
+    /// The most that an active element is ever driven to be.
+    pub fn most_driven(&self, active: u32) -> Driven {
+        let active = &self.actives[active as usize];
+        active.drive.extremes(&self.signals[active.signal as usize])
     }
 
     /// Energy of all springs, J, as they are driven at `time` s and as far as they have flown.

@@ -1,9 +1,11 @@
 //! What elements ask of a substep as they are now (KB9), a chunk of nodes at a time as forces are gathered.
 
-use super::{Net, schedule::Run};
-use crate::element::{Input, Law};
+use super::{Net, schedule::Run, sweep::tension};
+use crate::element::{Driven, Input, LEAST_LENGTH, LEAST_REACH, Law};
+use glam::DVec3;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use trocar_dynamics::{Crew, Nodes};
+use trocar_math::{Four, f64x4, four::LANES};
 
 /// The least of several steps, whoever found it: the order in which they are told does not show.
 #[derive(Debug)]
@@ -60,113 +62,126 @@ impl Net {
         });
     }
 
-    /// A run of the chunk whose first node is `first`.
+    /// A run of the chunk whose first node is `first`, four elements at a time.
     fn present_run(&self, run: &Run, first: usize, now: &Now<'_>, sums: &mut [[f64; 2]]) -> f64 {
-        let own = &self.links.laws[run.kind.law as usize];
-        let plain = own.is_plain() && run.kind.drive.is_none();
-        let mut bound = f64::INFINITY;
-        self.lanes(run, |lane| {
-            let other = if run.kind.both {
-                first + lane.other
-            } else {
-                lane.other
+        let (links, schedule) = (&self.links, &self.schedule);
+        let own = &links.laws[run.kind.law as usize];
+        let seen = Seen {
+            law: own,
+            driven: match run.kind.drive {
+                Some(active) => links.driven(active, now.time),
+                None => Driven::NOT,
+            },
+            // As stiff as it is ever driven to be: it may become so within the step.
+            stiffest: match run.kind.drive {
+                Some(active) => links.most_driven(active).stiffness,
+                None => 1.0,
+            },
+            plain: own.is_plain() && run.kind.drive.is_none(),
+            near: f64x4::splat(now.near),
+        };
+        let mut bound = f64x4::splat(f64::INFINITY);
+        for b in run.blocks.clone() {
+            let (node, other) = (schedule.node[b] as usize, &schedule.other[b]);
+            let (position, carried) = (&now.nodes.position, &now.nodes.carried);
+            let from = if run.kind.both { first } else { 0 };
+            let apart = |list: &[DVec3]| {
+                let begin = match run.kind.strip {
+                    true => Four::load(&list[first + node..].as_chunks().0[0]),
+                    false => Four::splat(list[first + node]),
+                };
+                let [p, q, r, s] = other.map(|o| &list[from + o as usize]);
+                (begin - Four::of(p, q, r, s)).length()
             };
-            let law = Law {
-                constant: lane.constant,
-                ..*own
-            };
-            let ends = [first + lane.node, other];
-            let slopes = match law.input {
-                Input::Velocity => [0.0, now.drag(&law, ends)],
+            let constant = f64x4::new(schedule.constant[b]);
+            let slopes = match own.input {
+                Input::Velocity => [f64x4::ZERO, seen.drag(constant, apart(carried))],
                 Input::Distance => {
-                    let (stiffness, step) = self.present_spring(&law, plain, &lane, ends, now);
-                    bound = bound.min(step);
-                    [stiffness, lane.damping]
+                    let flow = |e: u32| now.nodes.flow.get(e as usize).copied().unwrap_or(0.0);
+                    let rest = f64x4::new(schedule.rest[b]);
+                    let flown = match own.plastic {
+                        Some(_) => f64x4::new(schedule.source[b].map(flow)),
+                        None => f64x4::ZERO,
+                    };
+                    let length = apart(position);
+                    let window = seen.window(length, rest);
+                    if !seen.plain {
+                        let speed = apart(carried).fast_max(f64x4::splat(1e-12));
+                        bound = bound.fast_min(window / speed);
+                    }
+                    let stiffness = seen.spring(constant, length, (rest, flown), window);
+                    [stiffness, f64x4::new(schedule.damping[b])]
                 }
             };
-            let others = run.kind.both.then_some(lane.other);
-            for node in std::iter::once(lane.node).chain(others) {
-                sums[node][0] += slopes[0];
-                sums[node][1] += slopes[1];
-            }
-        });
-        bound
-    }
-
-    /// Stiffness of a spring, N/m, and the step in which its ends move no farther than they may, s.
-    fn present_spring(
-        &self,
-        law: &Law,
-        plain: bool,
-        lane: &Lane,
-        [a, b]: [usize; 2],
-        now: &Now<'_>,
-    ) -> (f64, f64) {
-        let nodes = now.nodes;
-        let length = nodes.position[a].distance(nodes.position[b]);
-        let window = Law::window(now.near, length, lane.rest);
-        if plain {
-            let tension = |more: f64| law.constant * (length - lane.rest + more);
-            let across = tension(window) / length.max(window);
-            // It is as stiff at any length, however fast that changes.
-            return (law.constant.max(across), f64::INFINITY);
-        }
-        let (stretch, driven) = self.links.stretch(nodes, lane.element, now.time);
-        // As stiff as it is ever driven to be: it may become so within the step.
-        let law = self.links.extremes(lane.element).law(law);
-        let tension = |more: f64| law.tension(stretch + more) + driven.tension;
-        let tensions = [-window, 0.0, window].map(tension);
-        let speed = nodes.carried[a].distance(nodes.carried[b]);
-        let slope = Law::present_slope(length, window, tensions);
-        (slope, window / speed.max(1e-12))
-    }
-
-    /// Every element of a run.
-    fn lanes(&self, run: &Run, mut take: impl FnMut(Lane)) {
-        let schedule = &self.schedule;
-        for b in run.blocks.clone() {
-            let first = schedule.node[b] as usize;
-            for (lane, other) in schedule.other[b].iter().enumerate() {
-                let (other, node) = (*other as usize, first + lane * usize::from(run.kind.strip));
-                let source = schedule.source[b][lane] as usize;
+            let [stiffness, drag] = slopes.map(|s| s.to_array());
+            for lane in 0..LANES {
                 // An empty lane repeats the first.
-                if lane > 0 && schedule.source[b][0] as usize == source {
+                if lane > 0 && schedule.source[b][0] == schedule.source[b][lane] {
                     continue;
                 }
-                take(Lane {
-                    node,
-                    other,
-                    element: source,
-                    rest: schedule.rest[b][lane],
-                    constant: schedule.constant[b][lane],
-                    damping: schedule.damping[b][lane],
-                });
+                let begin = node + lane * usize::from(run.kind.strip);
+                let end = run.kind.both.then_some(other[lane] as usize);
+                for node in std::iter::once(begin).chain(end) {
+                    sums[node][0] += stiffness[lane];
+                    sums[node][1] += drag[lane];
+                }
             }
         }
+        bound.to_array().into_iter().fold(f64::INFINITY, f64::min)
     }
 }
 
-/// An element of a block.
-struct Lane {
-    /// Counted from the first node of the chunk.
-    node: usize,
-    /// As the block counts it.
-    other: usize,
-    element: usize,
-    rest: f64,
-    constant: f64,
-    damping: f64,
+/// Elements of one law, four at a time.
+struct Seen<'a> {
+    law: &'a Law,
+    driven: Driven,
+    /// The constant of the law times this.
+    stiffest: f64,
+    plain: bool,
+    /// How far a spring may be from where it is looked at, as a part of its length.
+    near: f64x4,
 }
 
-impl Now<'_> {
-    /// The slope of a damper at the speed its ends have, N·s/m.
-    fn drag(&self, law: &Law, [a, b]: [usize; 2]) -> f64 {
-        let speed = self.nodes.carried[a].distance(self.nodes.carried[b]);
+impl Seen<'_> {
+    /// [`Law::window`] of four.
+    fn window(&self, length: f64x4, rest: f64x4) -> f64x4 {
+        let none = rest.simd_lt(f64x4::splat(LEAST_LENGTH));
+        let built = none.bitselect(f64x4::splat(LEAST_REACH), rest);
+        self.near * length.fast_max(built)
+    }
+
+    /// Stiffness of springs of so much length and rest length, as far as they have flown, within a window (all m) to either side, N/m: [`Law::present_slope`] of
+    /// four.
+    fn spring(
+        &self,
+        constant: f64x4,
+        length: f64x4,
+        (rest, flown): (f64x4, f64x4),
+        window: f64x4,
+    ) -> f64x4 {
+        if self.plain {
+            let long = constant * (length - rest + window);
+            return constant.fast_max(long / length.fast_max(window));
+        }
+        let constant = constant * f64x4::splat(self.stiffest);
+        let stretch = length - rest * f64x4::splat(self.driven.length) - flown;
+        let tension = |more: f64x4| {
+            tension(self.law, constant, stretch + more) + f64x4::splat(self.driven.tension)
+        };
+        let (short, held, long) = (tension(-window), tension(f64x4::ZERO), tension(window));
+        let slope = (long - held).fast_max(held - short) / window;
+        let across = long / length.fast_max(window);
+        slope.fast_max(across).fast_max(f64x4::ZERO)
+    }
+
+    /// The slope of dampers at the speed (m/s) their ends have, N·s/m.
+    fn drag(&self, constant: f64x4, speed: f64x4) -> f64x4 {
         // Slower than a millimetre a second nothing is told apart.
-        let near = self.near * speed.max(1e-3);
-        let slope = (law.tension(speed + near) - law.tension(speed)) / near;
+        let near = self.near * speed.fast_max(f64x4::splat(1e-3));
+        let tension = |speed: f64x4| tension(self.law, constant, speed);
+        let more = tension(speed + near);
+        let slope = (more - tension(speed)) / near;
         // Across the direction of motion a force F resists with F/v.
-        let across = law.tension(speed + near) / (speed + near);
-        slope.max(across).max(0.0)
+        slope.fast_max(more / (speed + near)).fast_max(f64x4::ZERO)
     }
 }

@@ -390,7 +390,7 @@ impl Kernel for ShapedDrag<'_> {
 
 /// [`Law::tension`] of four elements with a constant each.
 #[inline(always)]
-fn tension(law: &Law, constant: f64x4, e: f64x4) -> f64x4 {
+pub(super) fn tension(law: &Law, constant: f64x4, e: f64x4) -> f64x4 {
     let zero = f64x4::ZERO;
     let x = match &law.pieces {
         Some(pieces) => f64x4::new(e.to_array().map(|e| pieces.at(e))),
