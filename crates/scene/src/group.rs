@@ -43,6 +43,9 @@ use trocar_tools::grasper::PARTS;
 /// Contacts need not be looked at more often than once on this way, m.
 const LEAST_LOOK: f64 = 1e-4;
 
+/// So many substeps are taken before somebody looks again how long they may be, at most: a blow may change that at any time.
+const MOST_BLIND: u32 = 4;
+
 /// One substep.
 #[derive(Clone, Copy, Debug)]
 pub struct Sub {
@@ -262,6 +265,7 @@ impl Group {
                     friction: t.friction,
                     touchable: t.touchable,
                     held: Vec::new(),
+                    speed: f64::INFINITY,
                 })
             })
             .collect::<Result<_, _>>()?;
@@ -516,10 +520,16 @@ impl Group {
             return;
         }
         self.count = 0;
+        // Time and substeps since somebody looked how long these may be.
+        let (mut passed, mut blind) = (0.0, 0);
         while let Some(sub) = plan.next(stage.dt) {
             self.substep(stage, sub);
             self.count += 1;
-            if self.adaptive.is_some() && self.uneven && sub.to < 1.0 {
+            passed += sub.h;
+            blind += 1;
+            let lasts = passed + sub.h <= 0.5 * self.gauge.lasting() && blind < MOST_BLIND;
+            if self.adaptive.is_some() && self.uneven && !lasts && sub.to < 1.0 {
+                (passed, blind) = (0.0, 0);
                 let longest = self.longest_substep(stage, stage.time + sub.to * stage.dt);
                 if longest < sub.h {
                     let more = substeps((1.0 - sub.to) * stage.dt, longest);

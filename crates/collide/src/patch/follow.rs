@@ -18,6 +18,8 @@ pub(super) struct Gone {
     pub drift: f64,
     /// A box around them.
     pub extent: Bounds,
+    /// Square of the greatest speed, m²/s²; what is no number does not count.
+    pub speed: f64,
     finite: bool,
 }
 
@@ -26,6 +28,7 @@ impl Gone {
         far: 0.0,
         drift: 0.0,
         extent: Bounds::EMPTY,
+        speed: 0.0,
         finite: true,
     };
 
@@ -37,6 +40,7 @@ impl Gone {
                 low: self.extent.low.min(other.extent.low),
                 high: self.extent.high.max(other.extent.high),
             },
+            speed: self.speed.max(other.speed),
             finite: self.finite & other.finite,
         }
     }
@@ -48,6 +52,8 @@ struct Span<'a> {
     now: &'a [DVec3],
     /// Where they were when boxes were fitted; empty if nobody knows.
     fitted: &'a [DVec3],
+    /// How fast they are; empty if nobody asks.
+    velocity: &'a [DVec3],
     gone: Gone,
 }
 
@@ -66,31 +72,37 @@ impl Span<'_> {
             }
             *before = *now;
         }
+        let speeds = self.velocity.iter().map(|v| v.length_squared());
+        gone.speed = speeds.fold(0.0, f64::max);
         self.gone = gone;
     }
 }
 
-/// How far nodes have gone from `before`, and from where they were when boxes were `fitted` (of as many nodes, or of none); `before` then is `now`. None if a place
-/// is no number.
+/// How far nodes have gone from `before`, and from where they were when boxes were `fitted`, and how fast they are by their `velocity` (each of as many nodes, or of none);
+/// `before` then is `now`. None if a place is no number.
 pub(super) fn follow(
     before: &mut [DVec3],
     now: &[DVec3],
-    fitted: &[DVec3],
+    [fitted, velocity]: [&[DVec3]; 2],
     workers: &impl Workers,
 ) -> Option<Gone> {
-    let fitted = if fitted.len() == now.len() {
-        fitted
-    } else {
-        &[]
+    let of_all = |list| {
+        if now.len() == <[DVec3]>::len(list) {
+            list
+        } else {
+            &[]
+        }
     };
+    let (fitted, velocity) = (of_all(fitted), of_all(velocity));
     let parts = (now.len() / SPAN).clamp(1, MOST);
     let size = now.len().div_ceil(parts).max(1);
     let (mut befores, mut nows) = (before.chunks_mut(size), now.chunks(size));
-    let mut fits = fitted.chunks(size);
+    let (mut fits, mut velocities) = (fitted.chunks(size), velocity.chunks(size));
     let mut spans: [Span<'_>; MOST] = std::array::from_fn(|_| Span {
         before: befores.next().unwrap_or_default(),
         now: nows.next().unwrap_or_default(),
         fitted: fits.next().unwrap_or_default(),
+        velocity: velocities.next().unwrap_or_default(),
         gone: Gone::NONE,
     });
     workers.each(&mut spans[..parts], Span::look);
@@ -153,12 +165,15 @@ mod tests {
     fn many_see_what_one_sees() {
         let (fitted, now) = (places(0.0), places(-0.125));
         let [mut a, mut b] = [places(0.25), places(0.25)];
-        let one = follow(&mut a, &now, &fitted, &Alone).unwrap();
-        let many = follow(&mut b, &now, &fitted, &Many).unwrap();
+        let mut velocity = vec![DVec3::X; now.len()];
+        velocity[33_333] = DVec3::new(0.0, -3.0, 4.0);
+        let one = follow(&mut a, &now, [&fitted, &velocity], &Alone).unwrap();
+        let many = follow(&mut b, &now, [&fitted, &velocity], &Many).unwrap();
         assert_eq!((&a, &b), (&now, &now));
         assert_eq!((one.far, one.drift), (0.375 * 0.375, 0.125 * 0.125));
         assert_eq!((many.far, many.drift), (one.far, one.drift));
-        assert_eq!(many.extent, one.extent);
+        assert_eq!((many.extent, many.speed), (one.extent, 25.0));
+        assert_eq!(one.speed, 25.0);
         assert_eq!(one.extent, Bounds::of(now.iter().copied()));
     }
 
@@ -182,11 +197,14 @@ mod tests {
             let mut now = places(0.0);
             now[at].y = f64::NAN;
             let mut before = places(0.0);
-            assert!(follow(&mut before, &now, &[], &Many).is_none(), "{at}");
+            assert!(
+                follow(&mut before, &now, [&[], &[]], &Many).is_none(),
+                "{at}"
+            );
             // Nor is it known how far it came when it is one again.
-            assert!(follow(&mut before, &places(0.0), &[], &Alone).is_none());
-            assert!(follow(&mut before, &places(0.0), &[], &Alone).is_some());
+            assert!(follow(&mut before, &places(0.0), [&[], &[]], &Alone).is_none());
+            assert!(follow(&mut before, &places(0.0), [&[], &[]], &Alone).is_some());
         }
-        assert!(follow(&mut [], &[], &[], &Alone).is_some());
+        assert!(follow(&mut [], &[], [&[], &[]], &Alone).is_some());
     }
 }

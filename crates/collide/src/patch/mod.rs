@@ -192,32 +192,36 @@ impl Patch {
     /// How far any node has moved since this was last asked, m: what [`gather`](Self::gather) wants to know. Infinite at first. For those who
     /// do not know it anyway; it looks at every node.
     pub fn follow(&mut self, positions: &[DVec3]) -> f64 {
-        self.follow_by(positions, &Alone)
+        self.follow_by(positions, &[], &Alone).0
     }
 
-    /// [`follow`](Self::follow), by several.
-    pub fn follow_by(&mut self, positions: &[DVec3], workers: &impl Workers) -> f64 {
+    /// [`follow`](Self::follow), by several; and the greatest speed of any node, m/s, by their velocities.
+    pub fn follow_by(
+        &mut self,
+        positions: &[DVec3],
+        velocities: &[DVec3],
+        workers: &impl Workers,
+    ) -> (f64, f64) {
         let known = self.followed.len() == positions.len();
         if !known {
             self.followed.clear();
             self.followed.extend_from_slice(positions);
         }
         let fitted = self.fitted.len() == positions.len();
-        let gone = follow::follow(&mut self.followed, positions, &self.fitted, workers);
+        let besides = [self.fitted.as_slice(), velocities];
+        let gone = follow::follow(&mut self.followed, positions, besides, workers);
         self.extent = gone.map(|gone| gone.extent);
-        match gone {
-            Some(gone) => {
-                if fitted {
-                    self.drift = Some(gone.drift.sqrt());
-                }
-                if known {
-                    gone.far.sqrt()
-                } else {
-                    f64::INFINITY
-                }
-            }
-            None => f64::INFINITY,
+        let Some(gone) = gone else {
+            return (f64::INFINITY, f64::INFINITY);
+        };
+        if fitted {
+            self.drift = Some(gone.drift.sqrt());
         }
+        let far = match known {
+            true => gone.far.sqrt(),
+            false => f64::INFINITY,
+        };
+        (far, gone.speed.sqrt())
     }
 
     /// How far any node is from where it was when last [followed](Self::follow), m, and the greatest speed of any, m/s; infinite if that is not known. It looks at every

@@ -34,6 +34,8 @@ pub struct Skin {
     pub touchable: bool,
     /// Tool and node of everything held; closed jaws do not push what they hold.
     pub held: Vec<(usize, u32)>,
+    /// The greatest speed of any of its nodes at the start of the step, m/s.
+    pub speed: f64,
 }
 
 impl Group {
@@ -86,11 +88,14 @@ impl Group {
         }
         self.moved.clear();
         for skin in &mut self.skins {
-            let positions = &share(skin.matter).position;
-            self.moved.push(match stage.crew {
-                Some(crew) => skin.patch.follow_by(positions, crew),
-                None => skin.patch.follow(positions),
-            });
+            let nodes = share(skin.matter);
+            let (position, velocity) = (&nodes.position, &nodes.velocity);
+            let (moved, speed) = match stage.crew {
+                Some(crew) => skin.patch.follow_by(position, velocity, crew),
+                None => skin.patch.follow_by(position, velocity, &Alone),
+            };
+            self.moved.push(moved);
+            skin.speed = speed;
         }
         let surfaces = self.skins.iter().zip(&self.moved);
         let surfaces = surfaces.map(|(s, moved)| (s.matter, s.patch.extent(), *moved));
@@ -155,6 +160,8 @@ impl Group {
             let nodes = &self.nodes[stage.slot[skin.matter.index()] as usize];
             let (position, velocity) = (&nodes.position, &nodes.velocity);
             let (strayed, speed) = match stage.crew {
+                // Nothing has moved since the step began.
+                _ if sub.from == 0.0 => (0.0, skin.speed),
                 Some(crew) => skin.patch.strayed(position, velocity, crew),
                 None => skin.patch.strayed(position, velocity, &Alone),
             };

@@ -24,6 +24,7 @@ pub struct Gauge {
     sums: Vec<Vec<[f64; 2]>>,
     /// What turns each frame of a net back, N·m/rad.
     turns: Vec<f64>,
+    lasting: f64,
 }
 
 /// Where stiffness and damping stand in a sum.
@@ -48,7 +49,7 @@ impl Gauge {
         (time, crew): (f64, Option<&Crew>),
     ) -> f64 {
         let slot = sight.slot;
-        let least = Least::default();
+        let (least, lasting) = (Least::default(), Least::default());
         self.sums.resize_with(nodes.len(), Vec::new);
         for (k, nodes) in nodes.iter_mut().enumerate() {
             let sums = &mut self.sums[k];
@@ -58,13 +59,13 @@ impl Gauge {
                 remember(net, nodes, sums);
                 least.take(turning_step(net, nodes, sums, &mut self.turns));
                 pass_on_to_fathers(net, sums);
-                net.present_slopes(nodes, time, NEAR, (sums, &least), crew);
+                net.present_slopes(nodes, time, NEAR, (sums, &lasting), crew);
                 extended_slopes(net, nodes, sums);
             }
         }
         for g in globals {
             let now = g.present(sight, nodes, time, NEAR);
-            least.take(now.step);
+            lasting.take(now.step);
             let kind = match g.law.input {
                 element::Input::Distance => STIFFNESS,
                 element::Input::Velocity => DRAG,
@@ -115,7 +116,14 @@ impl Gauge {
                 least.take(steps.fold(f64::INFINITY, f64::min));
             });
         }
-        least.get()
+        self.lasting = lasting.get();
+        least.get().min(self.lasting)
+    }
+
+    /// How long it takes the ends of some spring whose stiffness depends on its length to move as far as was looked at, at the speed they had when last asked, s. No substep is longer; when half of it
+    /// has passed one should look again.
+    pub fn lasting(&self) -> f64 {
+        self.lasting
     }
 }
 
