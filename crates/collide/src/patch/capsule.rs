@@ -2,7 +2,7 @@
 
 use super::{
     NO_DIRECTION, Patch, Scene, Touch,
-    probe::{Capsule, Probe, Way},
+    probe::{Ahead, Capsule, Probe, Way},
 };
 use crate::{
     closest::{self, FourPairs, SegmentPair, dot, lerp},
@@ -13,7 +13,8 @@ use std::ops::Range;
 use trocar_math::{Four, f64x4, four::LANES};
 
 impl Patch {
-    /// The gathered pairs of `range`, all of them of probe `c`, a capsule.
+    /// The gathered pairs of `range`, all of them of probe `c`, a capsule. First all are looked at, four at a time, then those that are near one by one: in between, no four wait
+    /// for what becomes of others.
     pub(super) fn touch_capsules(
         &mut self,
         (c, range): (u32, Range<usize>),
@@ -21,151 +22,114 @@ impl Patch {
         scene: &Scene<'_>,
         out: &mut Vec<Touch>,
     ) {
-        let mut start = range.start;
-        while start < range.end {
-            let count = LANES.min(range.end - start);
-            let wanted = &self.near_corners[start..start + count];
-            // Lanes that are left over look at the last triangle again.
-            let last = wanted[count - 1];
-            let mut nodes = [last; LANES];
-            nodes[..count].copy_from_slice(wanted);
-            self.touch_four((c, start, count), nodes, (capsule, probe), scene, out);
-            start += count;
+        let tool = Tool::new(capsule, probe);
+        let mut fours = std::mem::take(&mut self.fours);
+        fours.clear();
+        for corners in self.near_corners[range.clone()].chunks(LANES) {
+            fours.push(tool.look(corners, scene));
         }
+        for (four, start) in fours.iter().zip(range.step_by(LANES)) {
+            let mut rest = four.left;
+            while rest != 0 {
+                let lane = rest.trailing_zeros() as usize;
+                rest &= rest - 1;
+                self.touch_one((c, start + lane), (&tool, four, lane), scene, out);
+            }
+        }
+        self.fours = fours;
     }
 
-    /// So many pairs of probe `c` from `start` on, whose triangles have these corners.
-    #[inline]
-    fn touch_four(
+    /// The `n`-th gathered pair, of probe `c`, as it was found in a lane.
+    #[inline(always)]
+    fn touch_one(
         &mut self,
-        (c, start, count): (u32, usize, usize),
-        nodes: [[u32; 3]; LANES],
-        (capsule, probe): (&Capsule, &Probe),
+        (c, n): (u32, usize),
+        (tool, four, lane): (&Tool<'_>, &Found, usize),
         scene: &Scene<'_>,
         out: &mut Vec<Touch>,
     ) {
-        let at = |lane: usize, k: usize| &scene.positions[nodes[lane][k] as usize];
-        let corner = |k: usize| Four::of(at(0, k), at(1, k), at(2, k), at(3, k));
-        let reach = capsule.radius + probe.margin;
-        let swept = probe.ahead.and_then(|ahead| match ahead.way {
-            Way::Axis(way) => Some((ahead, way)),
-            Way::Pose(_) => None,
-        });
-        let mut ways = [[DVec3::ZERO; 3]; LANES];
-        let mut range = [reach; LANES];
-        if swept.is_some() {
-            for lane in 0..count {
-                ways[lane] = nodes[lane].map(scene.way);
-                let squares = ways[lane].iter().map(|w| w.length_squared());
-                range[lane] += squares.fold(0.0, f64::max).sqrt();
+        let capsule = tool.capsule;
+        let nodes = self.near_corners[n];
+        let pair = (c, self.near[n].1);
+        let found = four.pair(lane);
+        let apart = four.apart >> lane & 1 != 0;
+        let clear = tool.swept.is_some() && found.distance_squared > NO_DIRECTION * NO_DIRECTION;
+        let known = if clear { self.remembered(pair) } else { None };
+        if let Some(side) = known {
+            // Whoever sees it clear of the axis asks for no side, and what is remembered stays.
+            self.sides.push((c, pair.1, side));
+            if apart {
+                return;
             }
         }
-        let corners = [corner(0), corner(1), corner(2)];
-        let range = f64x4::new(range);
-        let found = closest::segment_triangles(capsule.a, capsule.b, corners, range);
-        let Some(found) = found else {
-            return;
+        let place = scene.corners(nodes);
+        let at = capsule.axis(found.along);
+        let way = closest::point(place, found.weights) - at;
+        let out_of_it = match known {
+            Some(_) => None,
+            None => Some(self.way_out(pair, nodes, (found.weights, way), scene.positions)),
         };
-        let far = found.distance_squared.simd_gt(range * range).to_bitmask();
-        let left = !far & ((1 << count) - 1);
-        if left == 0 {
+        if apart {
             return;
         }
-        let culled = match swept {
-            Some((ahead, way)) => {
-                let watched = f64x4::splat(capsule.radius + ahead.watch);
-                let beyond = found.distance_squared.simd_gt(watched * watched);
-                let beyond = beyond.to_bitmask();
-                let meeting = match left & beyond {
-                    0 => 0,
-                    _ => may_meet((capsule, way), (corners, &ways), &found),
-                };
-                Culled {
-                    apart: beyond & !meeting,
-                    once: !beyond & !may_touch_twice(&found, capsule, capsule.radius + ahead.watch),
-                }
-            }
-            None => Culled { apart: 0, once: 0 },
+        let mut touch = Touch {
+            probe: c as usize,
+            at,
+            distance: capsule.radius,
+            nodes,
+            weights: found.weights,
+            normal: DVec3::ZERO,
+            key: (0, nodes),
         };
-        let lanes = Lanes::new(&found);
-        let mut rest = left;
-        while rest != 0 {
-            let lane = rest.trailing_zeros() as usize;
-            rest &= rest - 1;
-            let pair = (c, self.near[start + lane].1);
-            let distance_squared = lanes.distance_squared[lane];
-            let clear = swept.is_some() && distance_squared > NO_DIRECTION * NO_DIRECTION;
-            let known = if clear { self.remembered(pair) } else { None };
-            if let Some(side) = known {
-                // Whoever sees it clear of the axis asks for no side, and what is remembered stays.
-                self.sides.push((c, pair.1, side));
-                if culled.apart >> lane & 1 != 0 {
-                    continue;
-                }
-            }
-            let place = [*at(lane, 0), *at(lane, 1), *at(lane, 2)];
-            let meet = Meet::new(capsule, place, lanes.pair(lane));
-            let normal = match known {
-                Some(_) => meet.apart / meet.distance,
-                None => self.way_out(pair, nodes[lane], &meet, scene.positions),
-            };
-            let mut touch = Touch {
-                probe: c as usize,
-                at: meet.at,
-                distance: capsule.radius,
-                nodes: nodes[lane],
-                weights: meet.pair.weights,
-                normal,
-                key: (0, nodes[lane]),
-            };
-            let Some((ahead, _)) = &swept else {
-                if self.is_new(&touch) {
-                    out.push(touch);
-                }
-                continue;
-            };
-            if culled.apart >> lane & 1 != 0 {
-                continue;
-            }
-            let watched = capsule.radius + ahead.watch;
-            if distance_squared > watched * watched {
-                let impact = ahead.meets(capsule, &meet.pair, place, ways[lane]);
-                let Some(impact) = impact else {
-                    continue;
-                };
-                touch.at = capsule.axis(impact.along);
-                touch.weights = impact.weights;
-                touch.normal = impact.normal;
-            } else if clear {
-                // As long as the axis does not pierce the triangle, the tool is on the side on which it is. What is remembered may
-                // say otherwise where the surface is crumpled, and would then pull it through.
-                touch.normal = meet.apart.normalize_or(touch.normal);
-            }
+        let Some((ahead, _)) = &tool.swept else {
             if self.is_new(&touch) {
+                touch.normal = out_of_it.unwrap_or(DVec3::ZERO);
                 out.push(touch);
             }
-            if culled.once >> lane & 1 == 0
-                && let Some(other) = second(&touch, capsule, place, watched)
-                && self.is_new(&other)
-            {
-                out.push(other);
-            }
+            return;
+        };
+        let watched = capsule.radius + ahead.watch;
+        if found.distance_squared > watched * watched {
+            let ways = scene.ways(&nodes);
+            let Some(impact) = ahead.meets(capsule, &found, place, ways) else {
+                return;
+            };
+            touch.at = capsule.axis(impact.along);
+            touch.weights = impact.weights;
+            touch.normal = impact.normal;
+        } else if clear {
+            // As long as the axis does not pierce the triangle, the tool is on the side on which it is. What is remembered may
+            // say otherwise where the surface is crumpled, and would then pull it through.
+            let else_where = out_of_it.unwrap_or_else(|| way / way.length());
+            touch.normal = way.normalize_or(else_where);
+        } else {
+            touch.normal = out_of_it.unwrap_or(DVec3::ZERO);
+        }
+        if self.is_new(&touch) {
+            out.push(touch);
+        }
+        if four.once >> lane & 1 == 0
+            && let Some(other) = second(&touch, capsule, place, watched)
+            && self.is_new(&other)
+        {
+            out.push(other);
         }
     }
 
-    /// The way out for a triangle, by the side from which the capsule came.
-    #[inline]
+    /// The way out for a triangle whose nearest point has such weights and lies such a `way` (m) from the axis, by the side from which the capsule came.
+    #[inline(never)]
     fn way_out(
         &mut self,
         pair: (u32, u32),
         nodes: [u32; 3],
-        meet: &Meet,
+        (weights, way): ([f64; 3], DVec3),
         positions: &[DVec3],
     ) -> DVec3 {
-        let outward = self.outward(nodes, meet.pair.weights, positions);
-        let (side, now) = self.side(pair, outward.dot(meet.apart), true);
-        if side == now && meet.distance > NO_DIRECTION {
-            meet.apart / meet.distance
+        let outward = self.outward(nodes, weights, positions);
+        let (side, now) = self.side(pair, outward.dot(way), true);
+        let distance = way.length();
+        if side == now && distance > NO_DIRECTION {
+            way / distance
         } else {
             // The axis is in the surface or beyond it: the way out is back to where it came from.
             outward.normalize_or(DVec3::Y) * -f64::from(side)
@@ -173,62 +137,149 @@ impl Patch {
     }
 }
 
-/// What is known of four triangles before one is looked at, a bit for each.
-struct Culled {
-    /// They do not meet the capsule on its way.
+/// A capsule and how it moves.
+struct Tool<'a> {
+    capsule: &'a Capsule,
+    /// How far from its axis something may be touched, m.
+    reach: f64,
+    swept: Option<(Ahead, [DVec3; 2])>,
+}
+
+impl<'a> Tool<'a> {
+    fn new(capsule: &'a Capsule, probe: &Probe) -> Self {
+        Self {
+            capsule,
+            reach: capsule.radius + probe.margin,
+            swept: probe.ahead.and_then(|ahead| match ahead.way {
+                Way::Axis(way) => Some((ahead, way)),
+                Way::Pose(_) => None,
+            }),
+        }
+    }
+
+    /// Looks at up to four triangles by their corners.
+    #[inline(always)]
+    fn look(&self, wanted: &[[u32; 3]], scene: &Scene<'_>) -> Found {
+        let Self { capsule, reach, .. } = *self;
+        // Lanes that are left over look at the last triangle again.
+        let last = wanted.len() - 1;
+        let nodes = |lane: usize| &wanted[lane.min(last)];
+        let at = |lane: usize, k: usize| &scene.positions[nodes(lane)[k] as usize];
+        let corner = |k: usize| Four::of(at(0, k), at(1, k), at(2, k), at(3, k));
+        let corners = [corner(0), corner(1), corner(2)];
+        let all = (1_u32 << wanted.len()) - 1;
+        let nearest = |range| closest::segment_triangles(capsule.a, capsule.b, corners, range);
+        let mut ways = Ways::NONE;
+        let found = nearest(f64x4::splat(reach)).or_else(|| {
+            // Out of reach by their planes alone: only how far they come may bring them near.
+            self.swept?;
+            ways.ask(all, |lane| scene.ways(nodes(lane)));
+            nearest(ways.range(reach))
+        });
+        let Some(found) = found else {
+            return Found::NONE;
+        };
+        let beyond = |range: f64x4| {
+            let beyond = found.distance_squared.simd_gt(range * range);
+            beyond.to_bitmask()
+        };
+        let (mut left, mut apart, mut once) = (all, 0, 0);
+        match &self.swept {
+            Some((ahead, way)) => {
+                let watched = capsule.radius + ahead.watch;
+                // What is watched in any case is touched, wherever it goes.
+                let asked = all & beyond(f64x4::splat(watched.min(reach)));
+                if asked != 0 {
+                    ways.ask(asked, |lane| scene.ways(nodes(lane)));
+                    left &= !beyond(ways.range(reach));
+                    apart = beyond(f64x4::splat(watched));
+                    if left & apart != 0 {
+                        apart &= !may_meet((capsule, *way), (corners, &ways.list), &found);
+                    }
+                }
+                once = !may_touch_twice(&found, capsule, watched);
+            }
+            None => left &= !beyond(f64x4::splat(reach)),
+        }
+        Found {
+            along: found.along,
+            weights: found.weights,
+            distance_squared: found.distance_squared,
+            left,
+            apart,
+            once,
+        }
+    }
+}
+
+/// What was found of four triangles, a lane for each; masks have a bit for each.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Found {
+    along: f64x4,
+    weights: [f64x4; 3],
+    distance_squared: f64x4,
+    /// Those that are near.
+    left: u32,
+    /// Those that do not meet the capsule on its way.
     apart: u32,
-    /// They touch it at one place at most.
+    /// Those that touch it at one place at most.
     once: u32,
 }
 
-/// What was found of four triangles, lane by lane.
-struct Lanes {
-    along: [f64; LANES],
-    weights: [[f64; LANES]; 3],
-    distance_squared: [f64; LANES],
-}
+impl Found {
+    const NONE: Self = Self {
+        along: f64x4::ZERO,
+        weights: [f64x4::ZERO; 3],
+        distance_squared: f64x4::ZERO,
+        left: 0,
+        apart: 0,
+        once: 0,
+    };
 
-impl Lanes {
-    #[inline(always)]
-    fn new(found: &FourPairs) -> Self {
-        Self {
-            along: found.along.to_array(),
-            weights: found.weights.map(|w| w.to_array()),
-            distance_squared: found.distance_squared.to_array(),
-        }
-    }
-
+    /// Of one lane.
     #[inline(always)]
     fn pair(&self, lane: usize) -> SegmentPair {
+        let of = |list: &f64x4| list.as_array()[lane];
         SegmentPair {
-            along: self.along[lane],
-            weights: self.weights.map(|w| w[lane]),
-            distance_squared: self.distance_squared[lane],
+            along: of(&self.along),
+            weights: [
+                of(&self.weights[0]),
+                of(&self.weights[1]),
+                of(&self.weights[2]),
+            ],
+            distance_squared: of(&self.distance_squared),
         }
     }
 }
 
-/// Where a capsule and a triangle are nearest.
-struct Meet {
-    pair: SegmentPair,
-    /// On the axis, m.
-    at: DVec3,
-    /// The way from there to the triangle, and how long it is, m.
-    apart: DVec3,
-    distance: f64,
+/// How far the corners of four triangles go until the next question, m, as far as that was asked.
+struct Ways {
+    list: [[DVec3; 3]; LANES],
+    /// The longest of each.
+    longest: [f64; LANES],
 }
 
-impl Meet {
-    #[inline(always)]
-    fn new(capsule: &Capsule, place: [DVec3; 3], pair: SegmentPair) -> Self {
-        let at = capsule.axis(pair.along);
-        let apart = closest::point(place, pair.weights) - at;
-        Self {
-            pair,
-            at,
-            apart,
-            distance: apart.length(),
+impl Ways {
+    const NONE: Self = Self {
+        list: [[DVec3::ZERO; 3]; LANES],
+        longest: [0.0; LANES],
+    };
+
+    /// Asks for those of a mask.
+    fn ask(&mut self, mask: u32, way: impl Fn(usize) -> [DVec3; 3]) {
+        let mut rest = mask;
+        while rest != 0 {
+            let lane = rest.trailing_zeros() as usize;
+            rest &= rest - 1;
+            self.list[lane] = way(lane);
+            let squares = self.list[lane].iter().map(|w| w.length_squared());
+            self.longest[lane] = squares.fold(0.0, f64::max).sqrt();
         }
+    }
+
+    /// What may come within `reach` (m) is no farther away than this, m.
+    fn range(&self, reach: f64) -> f64x4 {
+        f64x4::splat(reach) + f64x4::new(self.longest)
     }
 }
 
@@ -289,6 +340,7 @@ fn may_touch_twice(found: &FourPairs, capsule: &Capsule, range: f64) -> u32 {
 /// Where a part of a tool that lies along a triangle touches it, too: held at one place alone, the triangle would turn about that
 /// and cut into the axis beside it. The place farthest along the axis at which an end lies over the triangle, or the axis over
 /// one of its sides, within `range` (m).
+#[inline(never)]
 fn second(first: &Touch, capsule: &Capsule, corners: [DVec3; 3], range: f64) -> Option<Touch> {
     let length = capsule.a.distance(capsule.b);
     let from = first.at.distance(capsule.a);
@@ -379,7 +431,11 @@ mod tests {
             let meeting = may_meet((&capsule, way), (corners, &ways), &found);
             let twofold = may_touch_twice(&found, &capsule, radius + watch);
             for (k, gone) in ways.iter().enumerate() {
-                let pair = Lanes::new(&found).pair(k);
+                let pair = SegmentPair {
+                    along: found.along.to_array()[k],
+                    weights: found.weights.map(|w| w.to_array()[k]),
+                    distance_squared: found.distance_squared.to_array()[k],
+                };
                 let axis = [(a, way[0]), (b, way[1])].map(|(from, way)| Moving { from, way });
                 let moving = [0, 1, 2].map(|i| Moving {
                     from: lane(k)[i],
@@ -400,14 +456,15 @@ mod tests {
                 }
                 let may = meeting >> k & 1 != 0;
                 prop_assert!(may || full.is_none(), "{k}: {full:?}");
-                let meet = Meet::new(&capsule, lane(k), pair);
+                let at = capsule.axis(pair.along);
+                let apart_by = closest::point(lane(k), pair.weights) - at;
                 let first = Touch {
                     probe: 0,
-                    at: meet.at,
+                    at,
                     distance: radius,
                     nodes: [0, 1, 2],
                     weights: pair.weights,
-                    normal: meet.apart.normalize_or(DVec3::Y),
+                    normal: apart_by.normalize_or(DVec3::Y),
                     key: (0, [0, 1, 2]),
                 };
                 let other = second(&first, &capsule, lane(k), radius + watch);

@@ -14,6 +14,7 @@ use trocar_math::Pose;
 
 impl Patch {
     /// What is below a plane is pushed out of it at the corners: between them a triangle is flat, as the plane is.
+    #[inline(never)]
     pub(super) fn touch_plane(
         &mut self,
         (c, t): (u32, u32),
@@ -46,6 +47,7 @@ impl Patch {
         }
     }
 
+    #[inline(never)]
     pub(super) fn touch_convex(
         &mut self,
         (c, t): (u32, u32),

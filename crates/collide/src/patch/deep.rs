@@ -86,6 +86,7 @@ fn way_out(normal: DVec3, place: DVec3) -> DVec3 {
 
 impl Patch {
     /// The gathered pairs of `range`, all of them of probe `c`, a body with a grid at a pose.
+    #[inline(never)]
     pub(super) fn touch_grid(
         &mut self,
         (c, range): (u32, Range<usize>),

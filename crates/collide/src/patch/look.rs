@@ -5,7 +5,7 @@ use super::{
     probe::{Capsule, Hull, Reaching},
 };
 use glam::DVec3;
-use trocar_math::Bounds;
+use trocar_math::{Bounds, four::LANES};
 
 /// A look is given room for about so many questions. It lasts shorter where that would be more than the probe's own reach: what lies in the room
 /// is judged every time.
@@ -279,6 +279,7 @@ impl Patch {
         make_room(&mut self.sides, pairs);
         make_room(&mut self.sides_before, pairs);
         make_room(&mut self.seen, pairs);
+        make_room(&mut self.fours, pairs.div_ceil(LANES));
         make_room(&mut self.outward, pairs);
         if probes.iter().any(|p| matches!(p.hull, Hull::Grid(..))) {
             self.deep.reserve(pairs);

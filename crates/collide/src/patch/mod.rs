@@ -17,6 +17,7 @@ use crate::{
     rigid::{FacetScratch, Meeting},
     tree::{MAX_TRIANGLE, Tree, TreeError, build},
 };
+use capsule::Found;
 use deep::Depths;
 use glam::DVec3;
 use look::Looks;
@@ -57,6 +58,22 @@ pub struct Touch {
 struct Scene<'a> {
     positions: &'a [DVec3],
     way: &'a dyn Fn(u32) -> DVec3,
+}
+
+// One after the other: what `map` makes is copied once more as a whole, which waits for its parts.
+impl Scene<'_> {
+    /// Where the corners of a triangle are, m.
+    #[inline(always)]
+    fn corners(&self, [a, b, c]: [u32; 3]) -> [DVec3; 3] {
+        let at = |n: u32| self.positions[n as usize];
+        [at(a), at(b), at(c)]
+    }
+
+    /// How far they go, m.
+    #[inline(always)]
+    fn ways(&self, [a, b, c]: &[u32; 3]) -> [DVec3; 3] {
+        [(self.way)(*a), (self.way)(*b), (self.way)(*c)]
+    }
 }
 
 /// Which side of a triangle a probe came from: +1 the outer, −1 the inner.
@@ -106,6 +123,8 @@ pub struct Patch {
     outward: Vec<([u32; 3], DVec3)>,
     /// Corners and edges that a probe touches already, sorted.
     seen: Vec<u128>,
+    /// What was found of the triangles near a capsule.
+    fours: Vec<Found>,
     meetings: Vec<Meeting>,
     scratch: FacetScratch,
     deep: Depths,
