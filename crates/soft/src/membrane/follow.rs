@@ -50,17 +50,13 @@ impl Membrane {
         }
     }
 
-    /// Seats for all springs in the windows that there are now, and all of them put there.
+    /// Seats for all springs in the spans that there are now, and all of them put there.
     pub(super) fn weave_all(&mut self) {
-        let local = |kind, slot, nodes: [u32; 2]| match nodes[0] {
-            NOBODY => None,
-            _ => self.division.locals(kind, slot, nodes),
-        };
         let all = self.parts_of();
-        let weave = |kind: Part, list: Vec<[u32; 2]>, stiffness: f64| {
-            let springs = list.into_iter().enumerate();
-            let springs: Vec<_> = springs.map(|(k, nodes)| local(kind, k, nodes)).collect();
-            Weave::new(stiffness, self.division.places(kind), &springs)
+        let weave = |list: Vec<[u32; 2]>, stiffness: f64| {
+            let there = |nodes: [u32; 2]| (nodes[0] != NOBODY).then_some(nodes);
+            let springs: Vec<_> = list.into_iter().map(there).collect();
+            Weave::new(stiffness, &self.spans, &springs)
         };
         let of_edges = match self.material {
             Material::Springs { stiffness, .. } => stiffness,
@@ -70,9 +66,7 @@ impl Membrane {
             Bending::Springs { stiffness } => stiffness,
             Bending::None | Bending::Hinges { .. } => 0.0,
         };
-        let woven = weave(Part::Spring, all.springs, of_edges);
-        let bends = weave(Part::Bend, all.bends, of_bends);
-        (self.woven, self.woven_bends) = (woven, bends);
+        (self.woven, self.woven_bends) = (weave(all.springs, of_edges), weave(all.bends, of_bends));
         self.seat_all();
     }
 
@@ -93,15 +87,13 @@ impl Membrane {
     pub(super) fn place_spring(&mut self, place: usize) {
         let spring = self.springs[place];
         let there = spring.rest_length > 0.0;
-        let local = self.division.locals(Part::Spring, place, spring.ends);
-        let strand = local.filter(|_| there).map(|ends| Strand {
-            ends,
+        let strand = there.then_some(Strand {
+            ends: spring.ends,
             rest_length: spring.rest_length,
             stiffness: spring.stiffness,
         });
-        let seated = self.woven.set(place, strand) && strand.is_some();
-        self.division
-            .set_stray(Part::Spring, place, there && !seated);
+        let seated = self.woven.set(&self.spans, place, strand);
+        self.division.set_stray(Part::Spring, place, !seated);
     }
 
     fn place_bend(&mut self, place: usize) {
@@ -109,15 +101,13 @@ impl Membrane {
             return;
         };
         let bend = self.bends.springs[place];
-        let local = self.division.locals(Part::Bend, place, bend.nodes);
-        let strand = local.filter(|_| bend.is_there()).map(|ends| Strand {
-            ends,
+        let strand = bend.is_there().then_some(Strand {
+            ends: bend.nodes,
             rest_length: self.prestress * bend.rest_length,
             stiffness,
         });
-        let seated = self.woven_bends.set(place, strand) && strand.is_some();
-        let is_stray = bend.is_there() && !seated;
-        self.division.set_stray(Part::Bend, place, is_stray);
+        let seated = self.woven_bends.set(&self.spans, place, strand);
+        self.division.set_stray(Part::Bend, place, !seated);
     }
 
     fn size(&mut self) {
@@ -127,6 +117,7 @@ impl Membrane {
             self.sheet.triangle_slots(),
         );
         self.division.size(nodes);
+        self.spans.resize(nodes);
         self.springs.resize(edges, Spring::default());
         self.make_room();
         self.lines.resize(edges, Line::default());

@@ -10,9 +10,6 @@ use trocar_math::{f64x4, four::LANES};
 /// Membranes with fewer nodes than this are not worth a second thread: handing work over costs microseconds.
 const WORTH_A_CREW: usize = 4096;
 
-/// Nodes whose forces are collected at once.
-const SPAN: usize = 1024;
-
 impl Matter for Membrane {
     fn masses(&self) -> &Masses {
         &self.masses
@@ -36,8 +33,8 @@ impl Matter for Membrane {
 }
 
 impl Membrane {
-    /// [`Matter::force`] with the help of a crew, which changes no bit of the result: every [share](super::division::Share) sums up its own parts, nodes then what the shares
-    /// give them, in order.
+    /// [`Matter::force`] with the help of a crew, which changes no bit of the result: every [share](super::division::Share) sums up its own parts, every [span](super::spans) of nodes
+    /// then its springs and what the shares give it, in order.
     fn gather(&self, nodes: &mut Nodes, field: &Field, crew: Option<&Crew>) {
         let Nodes {
             position,
@@ -47,13 +44,17 @@ impl Membrane {
         } = nodes;
         let position = position.as_slice();
         let crew = crew.filter(|_| position.len() >= WORTH_A_CREW);
-        let ends = self.division.ends();
+        let ends = match self.has_windows() {
+            true => self.division.ends(),
+            false => &[],
+        };
         lanes.resize(ends.last().copied().unwrap_or(0), [f64x4::ZERO; 2]);
         Crew::parts(crew, lanes, ends, |k, lanes| {
             self.pull_share(k, position, lanes);
         });
         let lanes = lanes.as_slice();
-        Crew::spread(crew, force, SPAN, |first, force| {
+        Crew::parts(crew, force, self.spans.ends(), |span, force| {
+            let first = self.spans.nodes(span).start;
             if self.gravity || self.adhesion.is_some() || self.floor.is_some() {
                 for (k, f) in force.iter_mut().enumerate() {
                     *f = self.own_force(first + k, position[first + k], field);
@@ -61,6 +62,8 @@ impl Membrane {
             } else {
                 force.fill(DVec3::ZERO);
             }
+            self.woven.pull(span, first, position, force);
+            self.woven_bends.pull(span, first, position, force);
             for (begin, given) in self.division.given(first..first + force.len(), lanes) {
                 for (f, lane) in force[begin..].iter_mut().zip(given) {
                     let [x, y, z, _] = lane[1].to_array();
@@ -69,6 +72,12 @@ impl Membrane {
             }
         });
         self.pull_strays(position, force);
+    }
+
+    /// Whether some of its parts are worked out in [shares](super::division::Share): whatever is no spring.
+    fn has_windows(&self) -> bool {
+        matches!(self.material, Material::Sheet { .. })
+            || matches!(self.bending, Bending::Hinges { .. })
     }
 
     /// Forces of what belongs to a share, on the nodes of its window.
@@ -84,7 +93,7 @@ impl Membrane {
             count: lanes.len() as u32,
         };
         match self.material {
-            Material::Springs { .. } => self.woven.pull(k, lanes),
+            Material::Springs { .. } => {}
             Material::Sheet {
                 stiffness, poisson, ..
             } => {
@@ -108,8 +117,7 @@ impl Membrane {
             }
         }
         match self.bending {
-            Bending::None => {}
-            Bending::Springs { .. } => self.woven_bends.pull(k, lanes),
+            Bending::None | Bending::Springs { .. } => {}
             Bending::Hinges { .. } => {
                 for four in quarters(share.edges(&self.hinges)) {
                     for h in four.iter().filter(|h| h.is_flat()) {

@@ -24,6 +24,7 @@ mod forces;
 pub mod kernel;
 mod parts;
 mod record;
+mod spans;
 mod stress;
 pub mod tear;
 mod weave;
@@ -36,9 +37,10 @@ pub use record::{Damaged, MembraneRecord};
 use balance::Patch;
 use bends::Bends;
 use bound::Crest;
-use division::Division;
+use division::{Division, NOBODY};
 use glam::DVec3;
 use kernel::Flat;
+use spans::Spans;
 use stress::Gauge;
 use tear::TearSettings;
 use trocar_dynamics::{Lock, MassNode, Masses, Nodes};
@@ -139,6 +141,7 @@ pub struct Membrane {
     bends: Bends,
     /// The springs of these as forces are worked out.
     woven_bends: Weave,
+    spans: Spans,
     division: Division,
     homing: Homing,
     fixed: Vec<bool>,
@@ -207,6 +210,7 @@ impl Membrane {
                 _ => Bends::default(),
             },
             woven_bends: Weave::default(),
+            spans: Spans::default(),
             division: Division::default(),
             homing: Homing {
                 home: (0..count).map(|n| sheet.rest(sheet.node_at(n))).collect(),
@@ -236,7 +240,11 @@ impl Membrane {
         membrane.masses =
             Masses::new(&nodes).map_err(|bad| MembraneError::Mass(bad.node, bad.reason))?;
         membrane.refresh_all();
-        membrane.division = Division::new(count, &membrane.parts_of());
+        let parts = membrane.parts_of();
+        membrane.division = Division::new(count, &parts);
+        let joined = parts.springs.iter().chain(&parts.bends).copied();
+        let joined = joined.filter(|nodes| nodes[0] != NOBODY);
+        membrane.spans = Spans::new(count, joined);
         membrane.weave_all();
         Ok(membrane)
     }

@@ -161,8 +161,8 @@ impl Membrane {
         };
         membrane.event.clear();
         membrane.division.forget_strays();
-        membrane.woven.clear();
-        membrane.woven_bends.clear();
+        membrane.woven.clear(&membrane.spans);
+        membrane.woven_bends.clear(&membrane.spans);
         membrane.homing.home = record.home;
         membrane.homing.left = record.left;
         membrane.homing.coming = record.coming;
