@@ -2,10 +2,12 @@
 
 use super::division::{Kind as Part, NOBODY, PartsOf};
 use super::kernel::{Flat, flat_hinge, hinge, hinge_stiffness};
+use super::stress::dyad;
 use super::weave::{Strand, Weave};
 use super::{Bending, Hinge, Hold, Homing, Line, Material, Membrane, NOWHERE, Spring};
 use glam::DVec3;
 use trocar_dynamics::Nodes;
+use trocar_math::f64x4;
 use trocar_mesh::sheet::{EdgeId, Event, Kind, NodeId, NodeStep, TriangleId};
 
 /// A sheet whose triangles meet at less than this at rest, rad, is flat there: a thousandth of what can be seen.
@@ -160,10 +162,9 @@ impl Membrane {
                 full: stiffness * strength,
             };
             let [from, to] = self.sheet.ends(edge).map(|n| self.sheet.rest(n));
-            self.lines[edge.slot()] = Line {
-                along: (to - from).normalize_or_zero(),
-                share: if self.sheet.is_rim(edge) { 1.0 } else { 0.5 },
-            };
+            let along = (to - from).normalize_or_zero();
+            let share = if self.sheet.is_rim(edge) { 1.0 } else { 0.5 };
+            self.lines[edge.slot()] = dyad(along).map(|part| part * f64x4::splat(share));
             self.place_spring(edge.slot());
         }
         if let Bending::Hinges { rigidity } = self.bending {

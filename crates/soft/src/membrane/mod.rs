@@ -44,7 +44,7 @@ use spans::Spans;
 use stress::Gauge;
 use tear::TearSettings;
 use trocar_dynamics::{Lock, MassNode, Masses, Nodes};
-use trocar_math::Pose;
+use trocar_math::{Pose, f64x4};
 use trocar_mesh::sheet::{Event, Kind, NodeId, Sheet};
 use weave::Weave;
 
@@ -62,14 +62,11 @@ struct Spring {
     full: f64,
 }
 
-/// How a spring lies at rest.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct Line {
-    /// Its direction.
-    along: DVec3,
-    /// Part of it that each triangle beside it has: a half, or all of it on a rim.
-    share: f64,
-}
+/// How a spring lies at rest: what it is along itself, n nᵀ, times the part of it that each triangle beside it has: a half, or all of it on a rim.
+type Line = Tensor;
+
+/// A symmetric tensor: xx, yy, zz and, in the last place, whatever goes along with it; xy, xz, yz.
+type Tensor = [f64x4; 2];
 
 /// A hinge at an edge, by the edge's place.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
