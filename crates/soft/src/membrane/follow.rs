@@ -1,5 +1,6 @@
 //! What follows from the sheet, found anew where it has changed.
 
+use super::creases::Creases;
 use super::division::{Kind as Part, NOBODY, PartsOf};
 use super::kernel::{Flat, flat_hinge, hinge, hinge_stiffness};
 use super::stress::dyad;
@@ -52,7 +53,7 @@ impl Membrane {
         }
     }
 
-    /// Seats for all springs in the spans that there are now, and all of them put there.
+    /// Seats for all springs and hinges in the spans that there are now, and all of them put there.
     pub(super) fn weave_all(&mut self) {
         let all = self.parts_of();
         let weave = |list: Vec<[u32; 2]>, stiffness: f64| {
@@ -68,15 +69,18 @@ impl Membrane {
             Bending::Springs { stiffness } => stiffness,
             Bending::None | Bending::Hinges { .. } => 0.0,
         };
+        let creases = Creases::new(&self.spans, &self.hinges);
         (self.woven, self.woven_bends) = (weave(all.springs, of_edges), weave(all.bends, of_bends));
+        self.creases = creases;
         self.seat_all();
     }
 
-    /// Puts all springs to their seats.
+    /// Puts all springs and hinges to their seats.
     pub(super) fn seat_all(&mut self) {
         self.make_room();
         (0..self.springs.len()).for_each(|place| self.place_spring(place));
         (0..self.bends.springs.len()).for_each(|place| self.place_bend(place));
+        (0..self.hinges.len()).for_each(|place| self.place_hinge(place));
     }
 
     /// Every spring that fold support weakens is a stray until it is as stiff as the others again: there is room for all of them, so that none allocates in the step.
@@ -147,7 +151,7 @@ impl Membrane {
         self.corners[triangle.slot()] = corners;
         if let Material::Sheet { .. } = self.material {
             let slot = triangle.slot();
-            self.division.place(Part::Triangle, slot, Some(corners));
+            self.division.place_triangle(slot, Some(corners));
         }
     }
 
@@ -173,12 +177,13 @@ impl Membrane {
     }
 
     fn put_hinge(&mut self, edge: EdgeId, hinge: Hinge) {
-        let place = &mut self.hinges[edge.slot()];
-        self.curved -= usize::from(place.is_curved());
-        self.curved += usize::from(hinge.is_curved());
-        *place = hinge;
-        let nodes = (hinge.stiffness > 0.0).then_some(hinge.nodes);
-        self.division.place(Part::Hinge, edge.slot(), nodes);
+        self.hinges[edge.slot()] = hinge;
+        self.place_hinge(edge.slot());
+    }
+
+    fn place_hinge(&mut self, place: usize) {
+        let seated = self.creases.set(place, &self.hinges[place]);
+        self.division.set_stray(Part::Hinge, place, !seated);
     }
 
     fn hinge_at(&self, edge: EdgeId, rigidity: f64) -> Hinge {
@@ -283,7 +288,7 @@ impl Membrane {
                 self.flats[triangle.slot()] = Flat::default();
                 self.corners[triangle.slot()] = NOWHERE;
                 let slot = triangle.slot();
-                self.division.place::<3>(Part::Triangle, slot, None);
+                self.division.place_triangle(slot, None);
             }
         }
         for edge in &event.edges_gone {

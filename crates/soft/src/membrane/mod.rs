@@ -17,6 +17,7 @@ mod adhesion;
 mod balance;
 mod bends;
 mod bound;
+mod creases;
 mod cut;
 mod division;
 mod follow;
@@ -37,6 +38,7 @@ pub use record::{Damaged, MembraneRecord};
 use balance::Patch;
 use bends::Bends;
 use bound::Crest;
+use creases::Creases;
 use division::{Division, NOBODY};
 use glam::DVec3;
 use kernel::Flat;
@@ -85,11 +87,6 @@ impl Hinge {
     fn is_flat(&self) -> bool {
         self.slopes[2] != 0.0
     }
-
-    /// Whether it is there, and bent at rest.
-    fn is_curved(&self) -> bool {
-        self.stiffness > 0.0 && !self.is_flat()
-    }
 }
 
 /// How the nodes stick, by place.
@@ -133,8 +130,8 @@ pub struct Membrane {
     /// Corners of every triangle, by its place; [`NOWHERE`] where there is none.
     corners: Vec<[u32; 3]>,
     hinges: Vec<Hinge>,
-    /// Hinges that are bent at rest.
-    curved: usize,
+    /// The same as forces are worked out.
+    creases: Creases,
     bends: Bends,
     /// The springs of these as forces are worked out.
     woven_bends: Weave,
@@ -201,7 +198,7 @@ impl Membrane {
             debt: 0.0,
             corners: Vec::new(),
             hinges: Vec::new(),
-            curved: 0,
+            creases: Creases::default(),
             bends: match bending {
                 Bending::Springs { .. } => Bends::new(&sheet),
                 _ => Bends::default(),
@@ -239,8 +236,12 @@ impl Membrane {
         membrane.refresh_all();
         let parts = membrane.parts_of();
         membrane.division = Division::new(count, &parts);
+        let hinges = parts
+            .hinges
+            .iter()
+            .flat_map(|[a, b, c, d]| [[*a, *b], [*c, *d]]);
         let joined = parts.springs.iter().chain(&parts.bends).copied();
-        let joined = joined.filter(|nodes| nodes[0] != NOBODY);
+        let joined = joined.chain(hinges).filter(|nodes| nodes[0] != NOBODY);
         membrane.spans = Spans::new(count, joined);
         membrane.weave_all();
         Ok(membrane)

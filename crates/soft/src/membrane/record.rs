@@ -154,7 +154,6 @@ impl Membrane {
             flats: Vec::new(),
             corners: Vec::new(),
             hinges: Vec::new(),
-            curved: 0,
             crest: Crest::default(),
             live: vec![false; count],
             ..self.clone()

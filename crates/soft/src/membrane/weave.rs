@@ -23,14 +23,14 @@ const SHORTEST: f64 = 1e-200;
 const NONE: u32 = u32::MAX;
 
 /// A strip has so many springs at least: fewer are better off in a star.
-const FEWEST: usize = 3;
+pub(super) const FEWEST: usize = 3;
 
 /// Rows that begin at so many neighbouring nodes are worked on one length after the other before the next nodes are: so many that nobody waits for a sum that was just
 /// written, so few that all of it stays in the first-level cache.
-const TILE: u32 = 128;
+pub(super) const TILE: u32 = 128;
 
 /// Strips that a row has at most: enough to keep a processor busy, few enough for the first-level cache.
-const ROW: usize = 32;
+pub(super) const ROW: usize = 32;
 
 /// Nobody waits for what was written so many strips ago.
 const LONG: u32 = 8;
@@ -350,7 +350,7 @@ fn stars(springs: &[Seen], first: u32, both: bool) -> Vec<(u32, Vec<usize>)> {
 }
 
 /// Twelve coordinates of four vectors.
-type Parts = [f64x4; 3];
+pub(super) type Parts = [f64x4; 3];
 
 /// By what vectors with these squares of their lengths are multiplied: c (l − l₀)/l.
 #[inline(always)]
@@ -437,7 +437,7 @@ fn add(forces: &mut [DVec3; LANES], [a, b, c]: Parts) {
 }
 
 #[inline(always)]
-fn take(forces: &mut [DVec3; LANES], [a, b, c]: Parts) {
+pub(super) fn take(forces: &mut [DVec3; LANES], [a, b, c]: Parts) {
     let [x, y, z] = flat(forces);
     unflat([x - a, y - b, z - c], forces);
 }
@@ -469,19 +469,19 @@ fn pull_stars<const BOTH: bool>(
 }
 
 #[inline(always)]
-fn times([x, y, z]: Parts, [a, b, c]: Parts) -> Parts {
+pub(super) fn times([x, y, z]: Parts, [a, b, c]: Parts) -> Parts {
     [x * a, y * b, z * c]
 }
 
 /// So many times four neighbours.
 #[inline(always)]
-fn fours(list: &[DVec3], first: u32, count: usize) -> &[[DVec3; LANES]] {
+pub(super) fn fours(list: &[DVec3], first: u32, count: usize) -> &[[DVec3; LANES]] {
     let first = first as usize;
     list[first..first + LANES * count].as_chunks().0
 }
 
 #[inline(always)]
-fn fours_mut(list: &mut [DVec3], first: u32, count: usize) -> &mut [[DVec3; LANES]] {
+pub(super) fn fours_mut(list: &mut [DVec3], first: u32, count: usize) -> &mut [[DVec3; LANES]] {
     let first = first as usize;
     list[first..first + LANES * count].as_chunks_mut().0
 }
