@@ -166,6 +166,10 @@ fn growth(effort: Effort, rows: &mut Vec<Row>) -> Result<()> {
             }
             naive.push(time(|| plain.frame(FRAME, substeps)));
         }
+        let strained = &runs[0].2;
+        let search: Vec<_> = (0..frames)
+            .map(|_| time(|| membrane.measure_stress(strained)))
+            .collect();
         let in_ms = |times: &[f64]| Summary::of(times.iter().map(|s| 1e3 * s));
         let (one, two, naive) = (in_ms(&alone.all), in_ms(&both.all), in_ms(&naive));
         let row = Row::new(name, "a frame of 33 ms with a needle", one, "ms");
@@ -176,6 +180,9 @@ fn growth(effort: Effort, rows: &mut Vec<Row>) -> Result<()> {
         });
         let own = in_ms(&alone.needle);
         rows.push(Row::new(name, "  of it the needle", own, "ms"));
+        // Once a frame: the tension around every node.
+        let row = Row::new(name, "  the search for what tears", in_ms(&search), "ms");
+        rows.push(row.against("the frame", one.median));
         let row = Row::new(name, "  with two threads", two, "ms");
         rows.push(row.against("one thread", one.median));
         rows.push(Row::single(name, "  substeps", f64::from(substeps), ""));

@@ -49,9 +49,9 @@ pub struct Nodes {
     /// What families of nodes hand their fathers, force (N) and moment (N·m); whoever needs it sizes it.
     #[serde(skip)]
     pub pulls: Vec<[DVec3; 2]>,
-    /// Position and force of each node in lanes of their own, for matter that gathers many forces four numbers at a time; whoever needs it sizes it.
+    /// Forces in lanes of their own, for matter that gathers them in several places; whoever needs it sizes it.
     #[serde(skip)]
-    pub lanes: Vec<[f64x4; 2]>,
+    pub lanes: Vec<f64x4>,
     /// How fathers and children are damped against each other; [`Masses::brake`](crate::Masses::brake) sizes it.
     #[serde(skip)]
     pub twists: Vec<Twist>,

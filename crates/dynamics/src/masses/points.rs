@@ -92,9 +92,11 @@ struct Way<'a> {
 
 /// True if some of four neighbours would be below a height, m.
 #[inline(always)]
-fn is_below([a, b, c]: Parts, height: f64) -> bool {
-    let (a, b, c) = (a.to_array(), b.to_array(), c.to_array());
-    a[1].min(b[0]).min(b[3].min(c[2])) < height
+fn is_below(parts: Parts, height: f64) -> bool {
+    // Where their y lie. Bits of whole vectors: to look at single lanes would take the vectors apart for everybody.
+    let [a, b, c] = parts;
+    let below = |part: f64x4, places: u32| part.simd_lt(f64x4::splat(height)).to_bitmask() & places;
+    below(a, 0b0010) | below(b, 0b1001) | below(c, 0b0100) != 0
 }
 
 /// [`super::stilled`] of four; what is no number stays it.
@@ -106,9 +108,20 @@ fn stilled(speed: f64x4) -> f64x4 {
 /// Coordinates of four neighbours as they lie in memory.
 type Parts = [f64x4; 3];
 
+/// What `of` makes of each two. (Written out: what goes over arrays of vectors is not always taken apart by the compiler, and then costs more than all the rest.)
 #[inline(always)]
-fn each<const N: usize>(lists: [Parts; N], of: impl Fn([f64x4; N]) -> f64x4) -> Parts {
-    std::array::from_fn(|k| of(lists.map(|list| list[k])))
+fn each([a, b, c]: Parts, [d, e, f]: Parts, of: impl Fn(f64x4, f64x4) -> f64x4) -> Parts {
+    [of(a, d), of(b, e), of(c, f)]
+}
+
+#[inline(always)]
+fn add(a: Parts, b: Parts) -> Parts {
+    each(a, b, |a, b| a + b)
+}
+
+#[inline(always)]
+fn times(a: Parts, b: Parts) -> Parts {
+    each(a, b, |a, b| a * b)
 }
 
 /// How four neighbours move by a scheme that is not plain: the numbers of [`Coefficients`] where their coordinates lie.
@@ -200,27 +213,32 @@ impl Masses {
         for (k, (((((position, velocity), force), mass), damping), gain)) in nodes {
             let (old, before) = (flat(position), flat(velocity));
             let masses = f64x4::new(*mass);
-            let pushed = [before, spread(masses), flat(force)];
-            let pushed = each(pushed, |[v, m, f]| v * m + f * step);
-            let (mut own, drift);
+            let momentum = times(before, spread(masses));
+            let pushed = each(momentum, flat(force), |p, f| p + f * step);
+            let (own, drift);
             if PLAIN {
                 let slowed = f64x4::splat(1.0) / (masses + f64x4::new(*damping) * step);
-                own = each([pushed, spread(slowed)], |[p, slowed]| stilled(p * slowed));
+                own = each(pushed, spread(slowed), |p, slowed| stilled(p * slowed));
                 drift = own;
             } else {
                 if !known.is_some_and(|(m, d, _)| m == mass && d == damping) {
                     known = Some((mass, damping, Pace::new(scheme, mass, damping, h)));
                 }
                 let Some((_, _, pace)) = &known else { continue };
-                own = each([pushed, pace.gain], |[p, gain]| stilled(p * gain));
+                own = each(pushed, pace.gain, |p, gain| stilled(p * gain));
                 let [new, share, lead] = pace.drift;
                 let led = first_forces.get(k).map_or([f64x4::ZERO; 3], flat);
-                let way = each([own, new, before, share], |[a, b, c, d]| a * b + c * d);
-                drift = each([way, led, lead], |[way, f, lead]| way + f * lead);
+                let way = add(times(own, new), times(before, share));
+                drift = add(way, times(led, lead));
             }
-            let mut next = each([old, drift], |[x, v]| x + v * step);
+            let next = each(old, drift, |x, v| x + v * step);
             if *gain != [0; LANES] || self.ground.is_some_and(|g| is_below(next, g)) {
-                (next, own) = self.hold_four(begin + k * LANES, [old, next, own], h);
+                // Written to memory here: as vectors that may come from either way, those of the others would be taken apart, too.
+                let (next, own) = self.hold_four(begin + k * LANES, [old, next, own], h);
+                extent.take(next, own);
+                unflat(next, position);
+                unflat(own, velocity);
+                continue;
             }
             extent.take(next, own);
             unflat(next, position);

@@ -1,18 +1,14 @@
-//! How the work of a substep is shared out.
+//! How the work of a substep on triangles is shared out.
 //!
-//! The parts of a membrane are cut into shares of neighbouring places. A share adds up forces on the nodes that its parts had when the membrane was
+//! The triangles of a membrane are cut into shares of neighbouring places. A share adds up forces on the nodes that its parts had when the membrane was
 //! built, its *window*, in memory of its own; nodes then collect from the windows they are in, in order. So shares can be worked on by any thread, and sums are the same to
 //! the last bit. Places follow the numbers of nodes, so that windows hardly overlap; where they do (a mesh numbered at random), there is one share.
 //!
-//! Tears make parts whose nodes are in no window of theirs, or springs at none of their [hubs](super::weave). These *strays* are worked out at the end, one by one. Windows depend on how the membrane was built, strays
+//! Tears make parts whose nodes are in no window of theirs, or springs that fit none of their [seats](super::weave). These *strays* are worked out at the end, one by one. Windows depend on how the membrane was built, strays
 //! on what it became: nothing on threads or on the order of tears.
 
 use std::ops::Range;
 use trocar_dynamics::crew::even_share;
-use trocar_math::f64x4;
-
-/// Position and force of a node as whole vectors: to fetch and to write one takes a single instruction, and there is little else to do for a spring.
-pub(super) type Lane = [f64x4; 2];
 
 /// Nodes of a share, about: what they need is half of a common second-level cache, and their rim is thin.
 const SHARE: usize = 2048;
@@ -27,37 +23,19 @@ const WIDEST: usize = 2;
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Share {
     nodes: Range<usize>,
-    edges: Range<usize>,
     triangles: Range<usize>,
-    bends: Range<usize>,
 }
 
 impl Share {
     /// All there is, and whatever comes.
     const ALL: Self = Self {
         nodes: 0..usize::MAX,
-        edges: 0..usize::MAX,
         triangles: 0..usize::MAX,
-        bends: 0..usize::MAX,
     };
-
-    /// The places of a kind of part that it has.
-    fn places(&self, kind: Kind) -> &Range<usize> {
-        match kind {
-            Kind::Spring | Kind::Hinge => &self.edges,
-            Kind::Triangle => &self.triangles,
-            Kind::Bend => &self.bends,
-        }
-    }
 
     /// The first node of its window.
     pub(super) fn first(&self) -> usize {
         self.nodes.start
-    }
-
-    /// Its part of a list over edges.
-    pub(super) fn edges<'a, T>(&self, list: &'a [T]) -> &'a [T] {
-        cut(list, &self.edges)
     }
 
     /// Its part of a list over triangles.
@@ -160,22 +138,16 @@ impl Division {
         let count = nodes.div_ceil(even_share(nodes, SHARE, MOST_SHARES));
         if count > 1 {
             let size = |all: usize| all.div_ceil(count).max(1);
-            let edges = size(parts.springs.len().max(parts.hinges.len()));
-            let (triangles, bends) = (size(parts.triangles.len()), size(parts.bends.len()));
+            let triangles = size(parts.triangles.len());
             let share = |k: usize| {
                 let part = |size: usize| k * size..(k + 1) * size;
-                let all = hull(cut(&parts.springs, &part(edges)))
-                    .chain(hull(cut(&parts.hinges, &part(edges))))
-                    .chain(hull(cut(&parts.triangles, &part(triangles))))
-                    .chain(hull(cut(&parts.bends, &part(bends))));
+                let all = hull(cut(&parts.triangles, &part(triangles)));
                 let (low, high) = all.fold((usize::MAX, 0), |(low, high), n| {
                     (low.min(n as usize), high.max(n as usize + 1))
                 });
                 Share {
                     nodes: low.min(high)..high,
-                    edges: part(edges),
                     triangles: part(triangles),
-                    bends: part(bends),
                 }
             };
             let shares: Vec<Share> = (0..count).map(share).collect();
@@ -227,38 +199,20 @@ impl Division {
         })
     }
 
-    /// The places of a kind of part that each share has.
-    pub(super) fn places(&self, kind: Kind) -> impl Iterator<Item = Range<usize>> + '_ {
-        self.shares
-            .iter()
-            .map(move |share| share.places(kind).clone())
-    }
-
-    /// The nodes of a part, counted from the first of its window; none if it is not all there.
-    pub(super) fn locals<const N: usize>(
-        &self,
-        kind: Kind,
-        slot: usize,
-        nodes: [u32; N],
-    ) -> Option<[u32; N]> {
+    /// Whether the triangle at a place has all of its corners in its window.
+    fn holds(&self, slot: usize, corners: [u32; 3]) -> bool {
         let share = match &self.shares[..] {
-            [all] => all,
-            shares => shares.get(slot / shares[0].places(kind).len())?,
+            [all] => Some(all),
+            shares => shares.get(slot / shares[0].triangles.len()),
         };
-        let inside = nodes.iter().all(|n| share.nodes.contains(&(*n as usize)));
-        inside.then(|| nodes.map(|n| n - share.nodes.start as u32))
+        let inside = |n: &u32| share.is_some_and(|s| s.nodes.contains(&(*n as usize)));
+        corners.iter().all(inside)
     }
 
-    /// Takes note of the nodes that a part has now; none if it is gone.
-    pub(super) fn place<const N: usize>(
-        &mut self,
-        kind: Kind,
-        slot: usize,
-        nodes: Option<[u32; N]>,
-    ) {
-        let outside = |nodes| self.locals(kind, slot, nodes).is_none();
-        let is_stray = nodes.is_some_and(outside);
-        self.set_stray(kind, slot, is_stray);
+    /// Takes note of the corners that a triangle has now; none if it is gone.
+    pub(super) fn place_triangle(&mut self, slot: usize, corners: Option<[u32; 3]>) {
+        let is_stray = corners.is_some_and(|corners| !self.holds(slot, corners));
+        self.set_stray(Kind::Triangle, slot, is_stray);
     }
 
     /// Takes note of whether a part is outside its window.
@@ -308,10 +262,10 @@ fn hull<const N: usize>(parts: &[[u32; N]]) -> impl Iterator<Item = u32> + '_ {
 mod tests {
     use super::*;
 
-    /// A chain of nodes with a spring between neighbours.
+    /// A chain of nodes with something between neighbours.
     fn chain(nodes: u32) -> PartsOf {
         PartsOf {
-            springs: (1..nodes).map(|n| [n - 1, n]).collect(),
+            triangles: (1..nodes).map(|n| [n - 1, n, n]).collect(),
             ..PartsOf::default()
         }
     }
@@ -322,10 +276,10 @@ mod tests {
         let parts = chain(nodes);
         let mut division = Division::new(nodes as usize, &parts);
         assert_eq!(division.shares.len(), 4);
-        for (slot, ends) in parts.springs.iter().enumerate() {
-            division.place(Kind::Spring, slot, Some(*ends));
+        for (slot, corners) in parts.triangles.iter().enumerate() {
+            division.place_triangle(slot, Some(*corners));
         }
-        assert!(division.strays.springs.is_empty());
+        assert!(division.strays.triangles.is_empty());
         // Windows overlap by the one node that two shares have in common, and nodes collect from all they are in.
         let lanes: Vec<u32> = vec![1; division.ends.last().copied().unwrap_or(0)];
         assert_eq!(lanes.len(), nodes as usize + 3);
@@ -339,12 +293,12 @@ mod tests {
         assert_eq!(given.iter().filter(|g| **g == 2).count(), 3);
         assert!(given.iter().all(|g| *g >= 1));
         // Elsewhere, on a node that was made since, back, and gone.
-        division.place(Kind::Spring, 7, Some([6, nodes - 1]));
-        division.place(Kind::Spring, nodes as usize + 5, Some([6, nodes]));
-        assert_eq!(division.strays.springs, [7, nodes + 5]);
-        division.place(Kind::Spring, 7, Some([7, 8]));
-        division.place::<2>(Kind::Spring, nodes as usize + 5, None);
-        assert!(division.strays.springs.is_empty());
+        division.place_triangle(7, Some([6, 7, nodes - 1]));
+        division.place_triangle(nodes as usize + 5, Some([6, 7, nodes]));
+        assert_eq!(division.strays.triangles, [7, nodes + 5]);
+        division.place_triangle(7, Some([7, 8, 8]));
+        division.place_triangle(nodes as usize + 5, None);
+        assert!(division.strays.triangles.is_empty());
         // Room that was made stays, in copies and when all are forgotten.
         division.make_room(1000);
         let mut copy = division.clone();
@@ -357,9 +311,9 @@ mod tests {
         let one = Division::new(1000, &chain(1000));
         assert_eq!((one.shares.len(), one.ends()), (1, &[1000][..]));
         let mut wild = chain(10_000);
-        let half = wild.springs.len() / 2;
+        let half = wild.triangles.len() / 2;
         for k in (0..half).step_by(2) {
-            wild.springs.swap(k, half + k);
+            wild.triangles.swap(k, half + k);
         }
         assert_eq!(Division::new(10_000, &wild).shares.len(), 1);
     }

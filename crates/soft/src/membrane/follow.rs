@@ -1,11 +1,14 @@
 //! What follows from the sheet, found anew where it has changed.
 
+use super::creases::Creases;
 use super::division::{Kind as Part, NOBODY, PartsOf};
 use super::kernel::{Flat, flat_hinge, hinge, hinge_stiffness};
+use super::stress::dyad;
 use super::weave::{Strand, Weave};
 use super::{Bending, Hinge, Hold, Homing, Line, Material, Membrane, NOWHERE, Spring};
 use glam::DVec3;
 use trocar_dynamics::Nodes;
+use trocar_math::f64x4;
 use trocar_mesh::sheet::{EdgeId, Event, Kind, NodeId, NodeStep, TriangleId};
 
 /// A sheet whose triangles meet at less than this at rest, rad, is flat there: a thousandth of what can be seen.
@@ -50,17 +53,13 @@ impl Membrane {
         }
     }
 
-    /// Seats for all springs in the windows that there are now, and all of them put there.
+    /// Seats for all springs and hinges in the spans that there are now, and all of them put there.
     pub(super) fn weave_all(&mut self) {
-        let local = |kind, slot, nodes: [u32; 2]| match nodes[0] {
-            NOBODY => None,
-            _ => self.division.locals(kind, slot, nodes),
-        };
         let all = self.parts_of();
-        let weave = |kind: Part, list: Vec<[u32; 2]>, stiffness: f64| {
-            let springs = list.into_iter().enumerate();
-            let springs: Vec<_> = springs.map(|(k, nodes)| local(kind, k, nodes)).collect();
-            Weave::new(stiffness, self.division.places(kind), &springs)
+        let weave = |list: Vec<[u32; 2]>, stiffness: f64| {
+            let there = |nodes: [u32; 2]| (nodes[0] != NOBODY).then_some(nodes);
+            let springs: Vec<_> = list.into_iter().map(there).collect();
+            Weave::new(stiffness, &self.spans, &springs)
         };
         let of_edges = match self.material {
             Material::Springs { stiffness, .. } => stiffness,
@@ -70,17 +69,18 @@ impl Membrane {
             Bending::Springs { stiffness } => stiffness,
             Bending::None | Bending::Hinges { .. } => 0.0,
         };
-        let woven = weave(Part::Spring, all.springs, of_edges);
-        let bends = weave(Part::Bend, all.bends, of_bends);
-        (self.woven, self.woven_bends) = (woven, bends);
+        let creases = Creases::new(&self.spans, &self.hinges);
+        (self.woven, self.woven_bends) = (weave(all.springs, of_edges), weave(all.bends, of_bends));
+        self.creases = creases;
         self.seat_all();
     }
 
-    /// Puts all springs to their seats.
+    /// Puts all springs and hinges to their seats.
     pub(super) fn seat_all(&mut self) {
         self.make_room();
         (0..self.springs.len()).for_each(|place| self.place_spring(place));
         (0..self.bends.springs.len()).for_each(|place| self.place_bend(place));
+        (0..self.hinges.len()).for_each(|place| self.place_hinge(place));
     }
 
     /// Every spring that fold support weakens is a stray until it is as stiff as the others again: there is room for all of them, so that none allocates in the step.
@@ -93,15 +93,13 @@ impl Membrane {
     pub(super) fn place_spring(&mut self, place: usize) {
         let spring = self.springs[place];
         let there = spring.rest_length > 0.0;
-        let local = self.division.locals(Part::Spring, place, spring.ends);
-        let strand = local.filter(|_| there).map(|ends| Strand {
-            ends,
+        let strand = there.then_some(Strand {
+            ends: spring.ends,
             rest_length: spring.rest_length,
             stiffness: spring.stiffness,
         });
-        let seated = self.woven.set(place, strand) && strand.is_some();
-        self.division
-            .set_stray(Part::Spring, place, there && !seated);
+        let seated = self.woven.set(&self.spans, place, strand);
+        self.division.set_stray(Part::Spring, place, !seated);
     }
 
     fn place_bend(&mut self, place: usize) {
@@ -109,15 +107,13 @@ impl Membrane {
             return;
         };
         let bend = self.bends.springs[place];
-        let local = self.division.locals(Part::Bend, place, bend.nodes);
-        let strand = local.filter(|_| bend.is_there()).map(|ends| Strand {
-            ends,
+        let strand = bend.is_there().then_some(Strand {
+            ends: bend.nodes,
             rest_length: self.prestress * bend.rest_length,
             stiffness,
         });
-        let seated = self.woven_bends.set(place, strand) && strand.is_some();
-        let is_stray = bend.is_there() && !seated;
-        self.division.set_stray(Part::Bend, place, is_stray);
+        let seated = self.woven_bends.set(&self.spans, place, strand);
+        self.division.set_stray(Part::Bend, place, !seated);
     }
 
     fn size(&mut self) {
@@ -127,6 +123,7 @@ impl Membrane {
             self.sheet.triangle_slots(),
         );
         self.division.size(nodes);
+        self.spans.resize(nodes);
         self.springs.resize(edges, Spring::default());
         self.make_room();
         self.lines.resize(edges, Line::default());
@@ -154,7 +151,7 @@ impl Membrane {
         self.corners[triangle.slot()] = corners;
         if let Material::Sheet { .. } = self.material {
             let slot = triangle.slot();
-            self.division.place(Part::Triangle, slot, Some(corners));
+            self.division.place_triangle(slot, Some(corners));
         }
     }
 
@@ -169,10 +166,9 @@ impl Membrane {
                 full: stiffness * strength,
             };
             let [from, to] = self.sheet.ends(edge).map(|n| self.sheet.rest(n));
-            self.lines[edge.slot()] = Line {
-                along: (to - from).normalize_or_zero(),
-                share: if self.sheet.is_rim(edge) { 1.0 } else { 0.5 },
-            };
+            let along = (to - from).normalize_or_zero();
+            let share = if self.sheet.is_rim(edge) { 1.0 } else { 0.5 };
+            self.lines[edge.slot()] = dyad(along).map(|part| part * f64x4::splat(share));
             self.place_spring(edge.slot());
         }
         if let Bending::Hinges { rigidity } = self.bending {
@@ -181,12 +177,13 @@ impl Membrane {
     }
 
     fn put_hinge(&mut self, edge: EdgeId, hinge: Hinge) {
-        let place = &mut self.hinges[edge.slot()];
-        self.curved -= usize::from(place.is_curved());
-        self.curved += usize::from(hinge.is_curved());
-        *place = hinge;
-        let nodes = (hinge.stiffness > 0.0).then_some(hinge.nodes);
-        self.division.place(Part::Hinge, edge.slot(), nodes);
+        self.hinges[edge.slot()] = hinge;
+        self.place_hinge(edge.slot());
+    }
+
+    fn place_hinge(&mut self, place: usize) {
+        let seated = self.creases.set(place, &self.hinges[place]);
+        self.division.set_stray(Part::Hinge, place, !seated);
     }
 
     fn hinge_at(&self, edge: EdgeId, rigidity: f64) -> Hinge {
@@ -291,7 +288,7 @@ impl Membrane {
                 self.flats[triangle.slot()] = Flat::default();
                 self.corners[triangle.slot()] = NOWHERE;
                 let slot = triangle.slot();
-                self.division.place::<3>(Part::Triangle, slot, None);
+                self.division.place_triangle(slot, None);
             }
         }
         for edge in &event.edges_gone {

@@ -1,17 +1,14 @@
 //! Forces and energy of a membrane.
 
-use super::division::{Lane, Window};
+use super::division::Window;
 use super::kernel::{hinge, spring, tension, tension_forces};
 use super::{Bending, Hinge, Material, Membrane};
 use glam::DVec3;
 use trocar_dynamics::{Crew, Field, Masses, Matter, Nodes};
-use trocar_math::{f64x4, four::LANES};
+use trocar_math::f64x4;
 
 /// Membranes with fewer nodes than this are not worth a second thread: handing work over costs microseconds.
 const WORTH_A_CREW: usize = 4096;
-
-/// Nodes whose forces are collected at once.
-const SPAN: usize = 1024;
 
 impl Matter for Membrane {
     fn masses(&self) -> &Masses {
@@ -36,8 +33,8 @@ impl Matter for Membrane {
 }
 
 impl Membrane {
-    /// [`Matter::force`] with the help of a crew, which changes no bit of the result: every [share](super::division::Share) sums up its own parts, nodes then what the shares
-    /// give them, in order.
+    /// [`Matter::force`] with the help of a crew, which changes no bit of the result: every [share](super::division::Share) sums up its own parts, every [span](super::spans) of nodes
+    /// then its springs, its hinges and what the shares give it, in order.
     fn gather(&self, nodes: &mut Nodes, field: &Field, crew: Option<&Crew>) {
         let Nodes {
             position,
@@ -47,13 +44,17 @@ impl Membrane {
         } = nodes;
         let position = position.as_slice();
         let crew = crew.filter(|_| position.len() >= WORTH_A_CREW);
-        let ends = self.division.ends();
-        lanes.resize(ends.last().copied().unwrap_or(0), [f64x4::ZERO; 2]);
+        let ends = match self.material {
+            Material::Springs { .. } => &[],
+            Material::Sheet { .. } => self.division.ends(),
+        };
+        lanes.resize(ends.last().copied().unwrap_or(0), f64x4::ZERO);
         Crew::parts(crew, lanes, ends, |k, lanes| {
             self.pull_share(k, position, lanes);
         });
         let lanes = lanes.as_slice();
-        Crew::spread(crew, force, SPAN, |first, force| {
+        Crew::parts(crew, force, self.spans.ends(), |span, force| {
+            let first = self.spans.nodes(span).start;
             if self.gravity || self.adhesion.is_some() || self.floor.is_some() {
                 for (k, f) in force.iter_mut().enumerate() {
                     *f = self.own_force(first + k, position[first + k], field);
@@ -61,9 +62,13 @@ impl Membrane {
             } else {
                 force.fill(DVec3::ZERO);
             }
+            self.woven.pull(span, first, position, force);
+            self.woven_bends.pull(span, first, position, force);
+            self.creases
+                .unbend(span, first, position, &self.hinges, force);
             for (begin, given) in self.division.given(first..first + force.len(), lanes) {
                 for (f, lane) in force[begin..].iter_mut().zip(given) {
-                    let [x, y, z, _] = lane[1].to_array();
+                    let [x, y, z, _] = lane.to_array();
                     *f += DVec3::new(x, y, z);
                 }
             }
@@ -71,65 +76,35 @@ impl Membrane {
         self.pull_strays(position, force);
     }
 
-    /// Forces of what belongs to a share, on the nodes of its window.
-    fn pull_share(&self, k: usize, position: &[DVec3], lanes: &mut [Lane]) {
+    /// Tension of the triangles of a share, on the nodes of its window.
+    fn pull_share(&self, k: usize, position: &[DVec3], lanes: &mut [f64x4]) {
         let share = self.division.share(k);
-        let first = share.first();
-        let wide = |v: DVec3| f64x4::new([v.x, v.y, v.z, 0.0]);
-        for (lane, p) in lanes.iter_mut().zip(&position[first..]) {
-            *lane = [wide(*p), f64x4::ZERO];
-        }
+        let Material::Sheet {
+            stiffness, poisson, ..
+        } = self.material
+        else {
+            return;
+        };
+        lanes.fill(f64x4::ZERO);
         let window = Window {
-            first: first as u32,
+            first: share.first() as u32,
             count: lanes.len() as u32,
         };
-        match self.material {
-            Material::Springs { .. } => self.woven.pull(k, lanes),
-            Material::Sheet {
-                stiffness, poisson, ..
-            } => {
-                let corners = share.triangles(&self.corners);
-                for (flat, corners) in share.triangles(&self.flats).iter().zip(corners) {
-                    if flat.area == 0.0 {
-                        continue;
-                    }
-                    let Some(local) = window.locals(*corners) else {
-                        continue;
-                    };
-                    let places = corners.map(|n| position[n as usize]);
-                    let t = tension(flat, places, stiffness, poisson);
-                    if t.principal[0] == 0.0 {
-                        continue;
-                    }
-                    for (n, f) in local.into_iter().zip(tension_forces(flat, &t)) {
-                        lanes[n][1] += wide(f);
-                    }
-                }
+        let corners = share.triangles(&self.corners);
+        for (flat, corners) in share.triangles(&self.flats).iter().zip(corners) {
+            if flat.area == 0.0 {
+                continue;
             }
-        }
-        match self.bending {
-            Bending::None => {}
-            Bending::Springs { .. } => self.woven_bends.pull(k, lanes),
-            Bending::Hinges { .. } => {
-                for four in quarters(share.edges(&self.hinges)) {
-                    for h in four.iter().filter(|h| h.is_flat()) {
-                        if let Some(nodes) = window.locals(h.nodes) {
-                            unbend(h, nodes, lanes);
-                        }
-                    }
-                }
-                if self.curved == 0 {
-                    return;
-                }
-                for h in share.edges(&self.hinges).iter().filter(|h| h.is_curved()) {
-                    if let Some(nodes) = window.locals(h.nodes) {
-                        let forces = straighten(h, position).into_iter();
-                        nodes
-                            .into_iter()
-                            .zip(forces)
-                            .for_each(|(n, f)| lanes[n][1] += wide(f));
-                    }
-                }
+            let Some(local) = window.locals(*corners) else {
+                continue;
+            };
+            let places = corners.map(|n| position[n as usize]);
+            let t = tension(flat, places, stiffness, poisson);
+            if t.principal[0] == 0.0 {
+                continue;
+            }
+            for (n, f) in local.into_iter().zip(tension_forces(flat, &t)) {
+                lanes[n] += f64x4::new([f.x, f.y, f.z, 0.0]);
             }
         }
     }
@@ -311,18 +286,6 @@ fn bend_of(hinge: &Hinge, position: &[DVec3]) -> DVec3 {
     (part(0) + part(1)) + (part(2) + part(3))
 }
 
-/// Forces of a hinge that is flat at rest, −k c Σ c x, on nodes of a window.
-#[inline(always)]
-fn unbend(hinge: &Hinge, nodes: [usize; 4], lanes: &mut [Lane]) {
-    let slopes = hinge.slopes.map(f64x4::splat);
-    let part = |k: usize| lanes[nodes[k]][0] * slopes[k];
-    let bent = (part(0) + part(1)) + (part(2) + part(3));
-    let moment = bent * f64x4::splat(hinge.stiffness);
-    for (n, slope) in nodes.into_iter().zip(slopes) {
-        lanes[n][1] -= moment * slope;
-    }
-}
-
 /// Forces of a hinge on its nodes.
 pub(super) fn hinge_forces(h: &Hinge, position: &[DVec3]) -> [DVec3; 4] {
     if h.is_flat() {
@@ -345,20 +308,4 @@ fn pull(ends: [u32; 2], rest_length: f64, stiffness: f64, position: &[DVec3], fo
     let (f, _) = spring(position[b] - position[a], rest_length, stiffness);
     force[a] += f;
     force[b] -= f;
-}
-
-/// All of a list, four at a time, one of each quarter: neighbours in the list share nodes, and whoever adds to a force that was just written waits
-/// for it. What is missing from the last is filled up with parts that do nothing.
-fn quarters<T: Copy + Default>(list: &[T]) -> impl Iterator<Item = [T; LANES]> + '_ {
-    let quarter = list.len().div_ceil(LANES);
-    let (a, rest) = list.split_at(quarter.min(list.len()));
-    let (b, rest) = rest.split_at(quarter.min(rest.len()));
-    let (c, d) = rest.split_at(quarter.min(rest.len()));
-    let whole = d.len();
-    let first = a.iter().zip(b).zip(c).zip(d);
-    let last = (whole..quarter).map(move |k| {
-        let or_none = |part: &[T]| part.get(k).copied().unwrap_or_default();
-        [or_none(a), or_none(b), or_none(c), T::default()]
-    });
-    first.map(|(((a, b), c), d)| [*a, *b, *c, *d]).chain(last)
 }

@@ -17,6 +17,7 @@ mod adhesion;
 mod balance;
 mod bends;
 mod bound;
+mod creases;
 mod cut;
 mod division;
 mod follow;
@@ -24,6 +25,7 @@ mod forces;
 pub mod kernel;
 mod parts;
 mod record;
+mod spans;
 mod stress;
 pub mod tear;
 mod weave;
@@ -36,13 +38,15 @@ pub use record::{Damaged, MembraneRecord};
 use balance::Patch;
 use bends::Bends;
 use bound::Crest;
-use division::Division;
+use creases::Creases;
+use division::{Division, NOBODY};
 use glam::DVec3;
 use kernel::Flat;
+use spans::Spans;
 use stress::Gauge;
 use tear::TearSettings;
 use trocar_dynamics::{Lock, MassNode, Masses, Nodes};
-use trocar_math::Pose;
+use trocar_math::{Pose, f64x4};
 use trocar_mesh::sheet::{Event, Kind, NodeId, Sheet};
 use weave::Weave;
 
@@ -60,14 +64,11 @@ struct Spring {
     full: f64,
 }
 
-/// How a spring lies at rest.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct Line {
-    /// Its direction.
-    along: DVec3,
-    /// Part of it that each triangle beside it has: a half, or all of it on a rim.
-    share: f64,
-}
+/// How a spring lies at rest: what it is along itself, n nᵀ, times the part of it that each triangle beside it has: a half, or all of it on a rim.
+type Line = Tensor;
+
+/// A symmetric tensor: xx, yy, zz and, in the last place, whatever goes along with it; xy, xz, yz.
+type Tensor = [f64x4; 2];
 
 /// A hinge at an edge, by the edge's place.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -85,11 +86,6 @@ impl Hinge {
     /// Whether it is flat at rest, so that [`kernel::flat_hinge`] serves.
     fn is_flat(&self) -> bool {
         self.slopes[2] != 0.0
-    }
-
-    /// Whether it is there, and bent at rest.
-    fn is_curved(&self) -> bool {
-        self.stiffness > 0.0 && !self.is_flat()
     }
 }
 
@@ -134,11 +130,12 @@ pub struct Membrane {
     /// Corners of every triangle, by its place; [`NOWHERE`] where there is none.
     corners: Vec<[u32; 3]>,
     hinges: Vec<Hinge>,
-    /// Hinges that are bent at rest.
-    curved: usize,
+    /// The same as forces are worked out.
+    creases: Creases,
     bends: Bends,
     /// The springs of these as forces are worked out.
     woven_bends: Weave,
+    spans: Spans,
     division: Division,
     homing: Homing,
     fixed: Vec<bool>,
@@ -201,12 +198,13 @@ impl Membrane {
             debt: 0.0,
             corners: Vec::new(),
             hinges: Vec::new(),
-            curved: 0,
+            creases: Creases::default(),
             bends: match bending {
                 Bending::Springs { .. } => Bends::new(&sheet),
                 _ => Bends::default(),
             },
             woven_bends: Weave::default(),
+            spans: Spans::default(),
             division: Division::default(),
             homing: Homing {
                 home: (0..count).map(|n| sheet.rest(sheet.node_at(n))).collect(),
@@ -236,7 +234,15 @@ impl Membrane {
         membrane.masses =
             Masses::new(&nodes).map_err(|bad| MembraneError::Mass(bad.node, bad.reason))?;
         membrane.refresh_all();
-        membrane.division = Division::new(count, &membrane.parts_of());
+        let parts = membrane.parts_of();
+        membrane.division = Division::new(count, &parts);
+        let hinges = parts
+            .hinges
+            .iter()
+            .flat_map(|[a, b, c, d]| [[*a, *b], [*c, *d]]);
+        let joined = parts.springs.iter().chain(&parts.bends).copied();
+        let joined = joined.chain(hinges).filter(|nodes| nodes[0] != NOBODY);
+        membrane.spans = Spans::new(count, joined);
         membrane.weave_all();
         Ok(membrane)
     }

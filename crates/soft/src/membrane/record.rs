@@ -154,15 +154,14 @@ impl Membrane {
             flats: Vec::new(),
             corners: Vec::new(),
             hinges: Vec::new(),
-            curved: 0,
             crest: Crest::default(),
             live: vec![false; count],
             ..self.clone()
         };
         membrane.event.clear();
         membrane.division.forget_strays();
-        membrane.woven.clear();
-        membrane.woven_bends.clear();
+        membrane.woven.clear(&membrane.spans);
+        membrane.woven_bends.clear(&membrane.spans);
         membrane.homing.home = record.home;
         membrane.homing.left = record.left;
         membrane.homing.coming = record.coming;

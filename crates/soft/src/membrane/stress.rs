@@ -2,17 +2,19 @@
 
 use super::kernel::tension;
 use super::tear::{Aim, Growth, Tear, TearSettings, Thresholds};
-use super::{Material, Measure, Membrane, Spring};
+use super::{Material, Measure, Membrane, Spring, Tensor};
 use glam::{DMat3, DVec3};
 use trocar_dynamics::Nodes;
-use trocar_math::{rotation::outer, symmetric::principal};
+use trocar_math::{f64x4, symmetric::principal};
 use trocar_mesh::sheet::{Kind, NodeId, Refusal, TriangleId};
 
 /// What the measure of stress needs beside the membrane: memory, and which nodes are above a threshold.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Gauge {
     /// Tension and area summed up around every node.
-    around: Vec<(DMat3, f64)>,
+    around: Vec<Tensor>,
+    /// Of every spring, by place: its pull times its length, N·m; of one that is pushed or not there nothing.
+    virials: Vec<f64>,
     walk: Walk,
     /// Nodes by place, in order, whose stress is above the least threshold.
     hot: Vec<u32>,
@@ -73,24 +75,42 @@ impl Membrane {
             }
             Measure::Local | Measure::Tension { .. } => {
                 let least = self.least_area();
-                let Gauge { around, walk, .. } = &mut gauge;
+                let Gauge {
+                    around,
+                    virials,
+                    walk,
+                    ..
+                } = &mut gauge;
                 around.clear();
-                around.resize(stress.len(), (DMat3::ZERO, 0.0));
+                around.resize(stress.len(), [f64x4::ZERO; 2]);
+                virials.clear();
+                if let Material::Springs { .. } = self.material {
+                    // Each is of two triangles, and its root takes long.
+                    virials.extend(self.springs.iter().map(|s| virial_of(nodes, s)));
+                }
                 for triangle in self.sheet.triangles() {
-                    let area = self.flats[triangle.slot()].area;
-                    let share = self.tension_of(nodes, triangle) * area;
-                    for node in self.corners[triangle.slot()] {
+                    let slot = triangle.slot();
+                    let area = self.flats[slot].area;
+                    let [mut straight, skew] = match self.material {
+                        Material::Springs { .. } => self.virial(triangle, |e| virials[e]),
+                        Material::Sheet { .. } => {
+                            let tension = self.tension_of(nodes, triangle);
+                            tension.map(|part| part * f64x4::splat(area))
+                        }
+                    };
+                    straight += f64x4::new([0.0, 0.0, 0.0, area]);
+                    for node in self.corners[slot] {
                         let sum = &mut around[node as usize];
-                        sum.0 += share;
-                        sum.1 += area;
+                        sum[0] += straight;
+                        sum[1] += skew;
                     }
                 }
                 for (n, stress) in stress.iter_mut().enumerate().filter(|(n, _)| self.live[*n]) {
                     *stress = if self.looks_far(n) {
                         greatest(&self.tension_near(nodes, self.sheet.node_at(n), walk))
                     } else {
-                        let (sum, area) = around[n];
-                        greatest(&(sum * (1.0 / area.max(least))))
+                        let area = around[n][0].to_array()[3];
+                        greatest(&around[n]) / area.max(least)
                     };
                 }
             }
@@ -161,13 +181,13 @@ impl Membrane {
                 springs.map(|s| self.pull_of(nodes, s)).sum()
             }
             Measure::Local | Measure::Tension { .. } if !self.looks_far(n) => {
-                let (mut sum, mut area) = (DMat3::ZERO, 0.0);
+                let (mut sum, mut area) = ([f64x4::ZERO; 2], 0.0);
                 for triangle in self.sheet.triangles_around(node) {
                     let own = self.flats[triangle.slot()].area;
-                    sum += self.tension_of(nodes, triangle) * own;
+                    add(&mut sum, &self.tension_of(nodes, triangle), own);
                     area += own;
                 }
-                greatest(&(sum * (1.0 / area.max(self.least_area()))))
+                greatest(&sum) / area.max(self.least_area())
             }
             _ => greatest(&self.tension_near(nodes, node, walk)),
         }
@@ -209,15 +229,15 @@ impl Membrane {
     /// Tension around a node, N/m, in the space of the rest positions: the mean over its triangles by area, at a tip over those
     /// within reach.
     pub fn tension_at(&self, nodes: &Nodes, node: NodeId) -> DMat3 {
-        self.tension_near(nodes, node, &mut Walk::default())
+        matrix(&self.tension_near(nodes, node, &mut Walk::default()))
     }
 
-    fn tension_near(&self, nodes: &Nodes, node: NodeId, walk: &mut Walk) -> DMat3 {
+    fn tension_near(&self, nodes: &Nodes, node: NodeId, walk: &mut Walk) -> Tensor {
         let reach = match self.measure {
             Measure::Tension { reach } if self.kinds[node.slot()] == Kind::Tip => Some(reach),
             _ => None,
         };
-        let (mut sum, mut area) = (DMat3::ZERO, 0.0);
+        let (mut sum, mut area) = ([f64x4::ZERO; 2], 0.0);
         let here = self.sheet.rest(node);
         let middle = |triangle: TriangleId| {
             let [a, b, c] = self.sheet.rest_corners(triangle);
@@ -227,7 +247,7 @@ impl Membrane {
             // Less the farther away, so that a triangle more or less at the border of the reach hardly shows.
             let far = reach.map_or(0.0, |r| middle(triangle).distance_squared(here) / (r * r));
             let share = self.flats[triangle.slot()].area * (1.0 - far).max(0.01);
-            sum += self.tension_of(nodes, triangle) * share;
+            add(&mut sum, &self.tension_of(nodes, triangle), share);
             area += share;
         };
         match reach {
@@ -255,11 +275,12 @@ impl Membrane {
                 }
             }
         }
-        if area > 0.0 { sum * (1.0 / area) } else { sum }
+        let scale = f64x4::splat(if area > 0.0 { 1.0 / area } else { 1.0 });
+        sum.map(|part| part * scale)
     }
 
     /// Tension in a triangle, N/m, in the space of the rest positions; without what is compressed.
-    fn tension_of(&self, nodes: &Nodes, triangle: TriangleId) -> DMat3 {
+    fn tension_of(&self, nodes: &Nodes, triangle: TriangleId) -> Tensor {
         let at = |n: NodeId| nodes.position[n.slot()];
         let corners = self.sheet.corners(triangle);
         match self.material {
@@ -269,25 +290,28 @@ impl Membrane {
                 let flat = &self.flats[triangle.slot()];
                 let t = tension(flat, corners.map(at), stiffness, poisson);
                 let [x, y] = flat.axes;
-                (0..2).fold(DMat3::ZERO, |sum, k| {
+                (0..2).fold([f64x4::ZERO; 2], |mut sum, k| {
                     let along = x * t.along[k].x + y * t.along[k].y;
-                    sum + outer(along, along) * t.principal[k]
+                    add(&mut sum, &dyad(along), t.principal[k]);
+                    sum
                 })
             }
             Material::Springs { .. } => {
-                // Virial of its three springs, each shared with the triangle across: Σ ½ f l n nᵀ / A.
-                let sides = self.sheet.sides(triangle);
-                let sum = sides.into_iter().fold(DMat3::ZERO, |sum, side| {
-                    let spring = &self.springs[side.slot()];
-                    let [a, b] = spring.ends.map(|n| nodes.position[n as usize]);
-                    let stretch = (a.distance(b) - spring.rest_length).max(0.0);
-                    let line = &self.lines[side.slot()];
-                    let virial = spring.stiffness * stretch * spring.rest_length * line.share;
-                    sum + outer(line.along, line.along) * virial
-                });
-                sum * (1.0 / self.flats[triangle.slot()].area)
+                let virial = self.virial(triangle, |e| virial_of(nodes, &self.springs[e]));
+                let scale = f64x4::splat(1.0 / self.flats[triangle.slot()].area);
+                virial.map(|part| part * scale)
             }
         }
+    }
+
+    /// Virial of a triangle's three springs, N·m, each shared with the triangle across, from those of the springs by place: Σ ½ f l n nᵀ.
+    fn virial(&self, triangle: TriangleId, of: impl Fn(usize) -> f64) -> Tensor {
+        let mut sum = [f64x4::ZERO; 2];
+        for side in self.sheet.sides(triangle) {
+            let slot = side.slot();
+            add(&mut sum, &self.lines[slot], of(slot));
+        }
+        sum
     }
 
     /// Searches the node that fails and tears there (W90): at most one step of one tear (W113). None if nothing fails.
@@ -441,7 +465,7 @@ impl Membrane {
     /// Across the greatest tension around a node, in the sheet at rest (W86).
     fn across(&mut self, nodes: &Nodes, node: NodeId) -> Aim {
         let mut walk = std::mem::take(&mut self.gauge.walk);
-        let (values, axes) = principal(&self.tension_near(nodes, node, &mut walk));
+        let (values, axes) = principal(&matrix(&self.tension_near(nodes, node, &mut walk)));
         self.gauge.walk = walk;
         let most = (0..3)
             .max_by(|a, b| values[*a].total_cmp(&values[*b]))
@@ -458,12 +482,45 @@ impl Membrane {
     }
 }
 
+/// What a spring gives to the stress of the triangles beside it, N·m: its pull times its length at rest.
+#[inline]
+fn virial_of(nodes: &Nodes, spring: &Spring) -> f64 {
+    let [a, b] = spring.ends.map(|n| nodes.position[n as usize]);
+    let stretch = (a.distance(b) - spring.rest_length).max(0.0);
+    spring.stiffness * stretch * spring.rest_length
+}
+
+/// n nᵀ.
+pub(super) fn dyad(DVec3 { x, y, z }: DVec3) -> Tensor {
+    [
+        f64x4::new([x * x, y * y, z * z, 0.0]),
+        f64x4::new([x * y, x * z, y * z, 0.0]),
+    ]
+}
+
+/// Adds some times a tensor.
+#[inline(always)]
+fn add(sum: &mut Tensor, [straight, skew]: &Tensor, times: f64) {
+    let times = f64x4::splat(times);
+    sum[0] += *straight * times;
+    sum[1] += *skew * times;
+}
+
+fn matrix([straight, skew]: &Tensor) -> DMat3 {
+    let ([xx, yy, zz, _], [xy, xz, yz, _]) = (straight.to_array(), skew.to_array());
+    DMat3::from_cols(
+        DVec3::new(xx, xy, xz),
+        DVec3::new(xy, yy, yz),
+        DVec3::new(xz, yz, zz),
+    )
+}
+
 /// The greatest principal value of a tension that acts in a plane: (tr T + √(2 T:T − (tr T)²))/2. Where a sheet is curved at
 /// rest the triangles around a node share a plane only nearly, and so is this.
-fn greatest(tension: &DMat3) -> f64 {
-    let [x, y, z] = [tension.x_axis, tension.y_axis, tension.z_axis];
-    let trace = x.x + y.y + z.z;
-    let square = x.length_squared() + y.length_squared() + z.length_squared();
+fn greatest([straight, skew]: &Tensor) -> f64 {
+    let ([xx, yy, zz, _], [xy, xz, yz, _]) = (straight.to_array(), skew.to_array());
+    let trace = xx + yy + zz;
+    let square = xx * xx + yy * yy + zz * zz + 2.0 * (xy * xy + xz * xz + yz * yz);
     0.5 * (trace + (2.0 * square - trace * trace).max(0.0).sqrt())
 }
 
@@ -476,9 +533,12 @@ mod tests {
         let (a, b) = (DVec3::new(0.6, 0.64, 0.48), DVec3::new(-0.8, 0.48, 0.36));
         assert!(a.dot(b).abs() < 1e-15);
         for (most, least) in [(3.0, 1.0), (2.0, 0.0), (1.5, 1.5)] {
-            let tension = outer(a, a) * most + outer(b, b) * least;
+            let mut tension = [f64x4::ZERO; 2];
+            add(&mut tension, &dyad(a), most);
+            add(&mut tension, &dyad(b), least);
             assert!((greatest(&tension) - most).abs() < 1e-7);
-            assert!((principal(&tension).0.max_element() - most).abs() < 1e-12);
+            let (values, _) = principal(&matrix(&tension));
+            assert!((values.max_element() - most).abs() < 1e-12);
         }
     }
 
