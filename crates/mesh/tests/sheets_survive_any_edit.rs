@@ -121,6 +121,12 @@ fn random_edits_break_nothing() {
 }
 
 #[test]
+fn what_the_long_run_found_does_not_come_back() {
+    // On a curved sheet, torn so that others lie where a triangle is taken out: its anchors went to them.
+    trial(&Dice(2).bytes(15 * 10_000)).unwrap();
+}
+
+#[test]
 fn a_mark_inside_a_transaction_can_be_gone_back_to() {
     let mut dice = Dice(7);
     let mut sheet = marked(&square(6));

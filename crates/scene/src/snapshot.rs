@@ -22,7 +22,7 @@ use trocar_soft::{
 };
 use trocar_tools::{EndoscopeHandle, Grip, Handle, grasper::PARTS, grip::Hold, membrane::Stroke};
 
-const MAGIC: &[u8; 8] = b"TROCSNPF";
+const MAGIC: &[u8; 8] = b"TROCSNPG";
 
 /// No grip bears more than this, N.
 const MAX_FORCE: f64 = 1e6;

@@ -78,6 +78,28 @@ pub fn sunk_among(needle: &Capsule, t: [DVec3; 3], open: [bool; 3]) -> Option<Su
     })
 }
 
+/// How far a triangle that is pierced has to go to get out over one end of the needle, the first or the other: for those who know which end came through it, however far it has gone
+/// since. None if it is not pierced.
+pub fn sunk_over(needle: &Capsule, t: [DVec3; 3], first: bool) -> Option<Sunk> {
+    if !closest::pierces(needle.a, needle.b, t) {
+        return None;
+    }
+    let (along, end) = if first {
+        (0.0, needle.a)
+    } else {
+        (1.0, needle.b)
+    };
+    let weights = closest::on_triangle(end, t);
+    let out = end - closest::point(t, weights);
+    Some(Sunk {
+        along,
+        weights,
+        pierced: true,
+        depth: needle.radius + out.length(),
+        normal: out.try_normalize()?,
+    })
+}
+
 /// What a needle needs to judge four triangles at once.
 #[derive(Clone, Copy, Debug)]
 pub struct Reach {
@@ -261,6 +283,19 @@ mod tests {
         let over_the_tip = sunk_among(&needle, CELL, [false; 3]).unwrap();
         assert!((over_the_tip.normal + DVec3::Y).length() < 1e-9);
         assert!((over_the_tip.depth - 3e-4).abs() < 1e-12);
+    }
+
+    #[test]
+    fn what_is_pierced_gets_out_over_the_end_that_is_asked_for() {
+        // Through by three quarters of its length, so that the upper end is the nearer one.
+        let deep = needle(-7.5e-4);
+        let nearer = sunk_among(&deep, CELL, [false; 3]).unwrap();
+        assert!((nearer.normal - DVec3::Y).length() < 1e-9 && nearer.along == 0.0);
+        let [upper, lower] = [true, false].map(|first| sunk_over(&deep, CELL, first).unwrap());
+        assert_eq!(upper, nearer);
+        assert!((lower.normal + DVec3::Y).length() < 1e-9 && lower.along == 1.0);
+        assert!((lower.depth - 9.5e-4).abs() < 1e-12, "{lower:?}");
+        assert_eq!(sunk_over(&needle(1e-4), CELL, false), None);
     }
 
     #[test]

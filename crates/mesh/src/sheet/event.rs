@@ -203,6 +203,14 @@ impl Event {
         let Some(old) = self.before.iter().find(|t| t.triangle == anchor.triangle) else {
             return Followed::Same;
         };
+        // Where others are alike or lie upon each other, as on what is curved, the triangle itself knows best.
+        if sheet.has_triangle(old.triangle) {
+            if sheet.rest_corners(old.triangle) == old.rest {
+                return Followed::Same;
+            }
+        } else if self.holes.contains(&old.rest) {
+            return Followed::Lost;
+        }
         let Some(found) = self.find(sheet, at(old.rest, anchor.weights)) else {
             return Followed::Lost;
         };

@@ -20,7 +20,7 @@ use super::near::{Candidate, Near, fastest};
 use super::{Reaction, Travel};
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
-use trocar_collide::tool::needle::{Reach, Sunk, sunk_among};
+use trocar_collide::tool::needle::{Reach, Sunk, sunk_among, sunk_over};
 use trocar_collide::{Capsule, closest, segment_triangle, sweep};
 use trocar_dynamics::{Matter, Nodes};
 use trocar_math::{Four, Pose, four::LANES, rotation};
@@ -32,6 +32,20 @@ const RAMP: f64 = 0.05;
 
 /// A needle that moves by more than this part of its radius between two looks is swept: less can't take it past a triangle's middle.
 const UNSWEPT: f64 = 0.5;
+
+/// How deep a triangle may get by its speed, in parts of the radius: where the axis is, it could be on either side.
+const DEEPEST: f64 = 0.8;
+
+/// How far a needle that turns may leave the straight way of a leg that is swept, in parts of its radius.
+const BULGE: f64 = 0.01;
+
+/// Most legs of a substep: what turns by so much more is swept as a thicker needle.
+const MOST_LEGS: f64 = 1000.0;
+
+/// How far a point that turns by `turn` rad at a distance `arm` (m) from what it turns about leaves its chord at most, m.
+fn bulge(turn: f64, arm: f64) -> f64 {
+    0.125 * turn * turn * arm
+}
 
 /// When a triangle sticks to the needle (W133–W136).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -165,11 +179,13 @@ pub struct Needle {
     pose: Pose,
     /// Of the last substep, s.
     pub(super) last: f64,
+    /// Whether it has moved by more than half its radius in a substep, and what it has leapt over has not come back yet: then all goes by the sides that are remembered of it.
+    pub(super) leapt: bool,
     /// Least margin with which triangles are looked for, m.
     margin: f64,
     pub(super) near: Near,
     /// As it was before the substep at hand: pose, length of the substep before, and what it remembers.
-    kept: (Pose, f64, Near),
+    kept: (Pose, (f64, bool), Near),
     hits: Vec<Hit>,
     /// Σ φ w of every node by place; zero between two substeps.
     shares: Vec<f64>,
@@ -187,10 +203,11 @@ impl Needle {
             travel: Travel::still(Pose::IDENTITY, 0.0),
             pose: Pose::IDENTITY,
             last: 0.0,
+            leapt: false,
             // A little, so that a still sheet is not looked for anew.
             margin: 0.25 * parts.radius,
             near: Near::default(),
-            kept: (Pose::IDENTITY, 0.0, Near::default()),
+            kept: (Pose::IDENTITY, (0.0, false), Near::default()),
             hits: Vec::new(),
             shares: Vec::new(),
             reaction: Reaction::default(),
@@ -211,6 +228,7 @@ impl Needle {
         self.near.corners.clear();
         self.hits.clear();
         self.last = 0.0;
+        self.leapt = false;
         self.reaction = Reaction::default();
         self.held = 0.0;
     }
@@ -218,14 +236,14 @@ impl Needle {
     /// Notes how it is before a substep that may have to be done again.
     pub fn keep(&mut self) {
         let (pose, last, near) = &mut self.kept;
-        (*pose, *last) = (self.pose, self.last);
+        (*pose, *last) = (self.pose, (self.last, self.leapt));
         near.copy_from(&self.near);
     }
 
     /// Is again as it was before the substep.
     pub fn go_back(&mut self) {
         let (pose, last, near) = &self.kept;
-        (self.pose, self.last) = (*pose, *last);
+        (self.pose, (self.last, self.leapt)) = (*pose, *last);
         self.near.copy_from(near);
     }
 
@@ -298,10 +316,28 @@ impl Needle {
         count.clamp(1.0, 1e6) as u32
     }
 
-    /// The farthest that a point of the axis goes between two poses, m.
+    /// The farthest that a point of the axis goes between two poses, m, as fast as it ever is on the way; with a turn that is more than how far it gets.
     fn way(&self, from: &Pose, to: &Pose) -> f64 {
+        let (turn, arm) = self.turn(from, to);
+        let straight = from.position.distance(to.position);
         let ways = self.parts.axis.map(|p| from.point(p).distance(to.point(p)));
-        ways[0].max(ways[1])
+        // It moves with t + ω × p: never faster than both together, and never off its mean by more than ω × p turns on half of the way.
+        let (both, mean) = (straight + turn * arm, ways[0].max(ways[1]));
+        match bulge(turn, arm) > BULGE * self.parts.radius {
+            true => both.min(mean + 0.5 * turn * turn * arm),
+            false => mean,
+        }
+    }
+
+    /// The angle between two poses, rad, and how far the axis gets from the line that it turns about, m.
+    fn turn(&self, from: &Pose, to: &Pose) -> (f64, f64) {
+        let turn = rotation::to_scaled_axis(to.rotation * from.rotation.conjugate());
+        let about = turn.normalize_or_zero();
+        let arms = self.parts.axis.map(|p| {
+            let arm = from.rotation * p;
+            (arm - about * about.dot(arm)).length()
+        });
+        (turn.length(), arms[0].max(arms[1]))
     }
 
     /// Sets how far around its way it looks for triangles at least, m; a quarter of its radius unless told. With more it looks less often, at more of them.
@@ -321,10 +357,8 @@ impl Needle {
     fn look_around(&mut self, membrane: &Membrane, nodes: &Nodes, part: f64) {
         let Travel { from, to, dt } = self.travel;
         let here = self.pose;
-        // A point that turns by θ about the origin leaves its chord by at most an eighth of θ² times its distance.
-        let turn = rotation::to_scaled_axis(to.rotation * from.rotation.conjugate()).length();
-        let arm = self.parts.axis.map(|p| p.length());
-        let bulge = 0.125 * turn * turn * arm[0].max(arm[1]);
+        let (turn, arm) = self.turn(&from, &to);
+        let bulge = bulge(turn, arm);
         // W39: as far as nodes go until the end of the frame at their speed.
         let margin = fastest(nodes) * dt * (1.0 - part) + self.margin;
         let capsules = [self.capsule(&here), self.capsule(&to)];
@@ -346,14 +380,23 @@ impl Needle {
         }
         self.pose = self.travel.at(part);
         let needle = self.capsule(&self.pose);
-        let moved = self.way(&before, &self.pose) + gone;
+        let own = self.way(&before, &self.pose);
+        let moved = own + gone;
         let swept = moved > UNSWEPT * needle.radius;
         self.touch(nodes, &needle);
+        let mut candidates = self.near.candidates.iter();
+        self.leapt = own > UNSWEPT * needle.radius
+            || (self.leapt && candidates.any(|c| c.held.has_passed()));
+        if !self.leapt {
+            self.keep_ends(nodes, &needle);
+        }
         if swept {
-            let start = self.capsule(&before);
-            self.catch(nodes, &start, &needle);
+            self.catch(nodes, &before);
         }
         self.keep_sides(nodes, &needle, moved, swept);
+        if !self.leapt {
+            self.agree();
+        }
         self.push(membrane, nodes, &before, h);
         self.last = h;
     }
@@ -388,8 +431,69 @@ impl Needle {
         (done..near.corners.len()).for_each(judge);
     }
 
-    /// Finds triangles that the needle met on its way from `start` to `end` and remembers on which side it met them.
-    fn catch(&mut self, nodes: &Nodes, start: &Capsule, end: &Capsule) {
+    /// Lets what is pierced get out over the end that came through it, or through what it hangs together with. By its shape alone it would go over the nearer one, and a needle that is in by
+    /// more than half its length would be through.
+    fn keep_ends(&mut self, nodes: &Nodes, needle: &Capsule) {
+        let Self { near, hits, .. } = self;
+        let over_end = |along: f64| along == 0.0 || along == 1.0;
+        let is_through = |hit: &Hit| hit.sunk.pierced && over_end(hit.sunk.along);
+        // Where it was met is remembered of the last substep.
+        let known = |hit: &Hit| {
+            let side = near.candidates[hit.candidate].held.side?;
+            over_end(side.along).then_some(side.along)
+        };
+        for k in 0..hits.len() {
+            let hit = hits[k];
+            if !is_through(&hit) {
+                continue;
+            }
+            let corners = near.corners[hit.candidate];
+            let beside = || {
+                let joined = |other: &&Hit| {
+                    corners
+                        .iter()
+                        .any(|n| near.corners[other.candidate].contains(n))
+                };
+                hits.iter().filter(joined).find_map(known)
+            };
+            let Some(end) = known(&hit).or_else(beside) else {
+                continue;
+            };
+            let triangle = corners.map(|n| nodes.position[n as usize]);
+            if end != hit.sunk.along
+                && let Some(sunk) = sunk_over(needle, triangle, end == 0.0)
+            {
+                hits[k].sunk = sunk;
+            }
+        }
+    }
+
+    /// Finds triangles that the needle met on its way from a pose to the one it has now, and remembers on which side it met them. What turns does not go straight: it is
+    /// swept in legs that nearly do, and thicker by what is missing.
+    fn catch(&mut self, nodes: &Nodes, before: &Pose) {
+        let (turn, arm) = self.turn(before, &self.pose);
+        let legs = trocar_math::real::ceil((bulge(turn, arm) / (BULGE * self.parts.radius)).sqrt());
+        let legs = legs.clamp(1.0, MOST_LEGS) as u32;
+        let missing = match legs {
+            1 => 0.0,
+            _ => bulge(turn / f64::from(legs), arm),
+        };
+        let radius = self.parts.radius + missing;
+        let mut start = *before;
+        for leg in 1..=legs {
+            let parts = [leg - 1, leg].map(|k| f64::from(k) / f64::from(legs));
+            let end = match leg == legs {
+                true => self.pose,
+                false => before.interpolate(&self.pose, parts[1]),
+            };
+            self.catch_leg(nodes, [start, end], parts, radius);
+            start = end;
+        }
+    }
+
+    /// The same of a leg between two poses, which the needle is at after two parts of the substep.
+    fn catch_leg(&mut self, nodes: &Nodes, [from, to]: [Pose; 2], parts: [f64; 2], radius: f64) {
+        let (start, end) = (self.capsule(&from), self.capsule(&to));
         let axis = [
             sweep::Moving::new(start.a, end.a),
             sweep::Moving::new(start.b, end.b),
@@ -399,10 +503,11 @@ impl Needle {
                 continue;
             }
             let triangle = corners.map(|n| {
-                let now = nodes.position[n as usize];
-                sweep::Moving::new(now - nodes.velocity[n as usize] * self.last, now)
+                let (now, velocity) = (nodes.position[n as usize], nodes.velocity[n as usize]);
+                let [from, to] = parts.map(|part| now - velocity * (self.last * (1.0 - part)));
+                sweep::Moving::new(from, to)
             });
-            let impact = sweep::capsule_triangle(axis, triangle, end.radius, sweep::TOLERANCE);
+            let impact = sweep::capsule_triangle(axis, triangle, radius, sweep::TOLERANCE);
             if let Some(impact) = impact {
                 // Where nobody can tell how they meet, the side is the one on which the triangle was at the start.
                 let normal = match impact.certain && impact.normal != DVec3::ZERO {
@@ -417,6 +522,7 @@ impl Needle {
                         normal
                     }
                 };
+                // As it is in space: the sheet does not turn with the needle.
                 let out = self.pose.rotation.conjugate() * normal;
                 candidate.held.side = Some(Side {
                     out,
@@ -500,6 +606,39 @@ impl Needle {
         }
     }
 
+    /// Lets triangles that touch at a side or a corner of one that is pierced be pushed out to the same side as that. By its shape alone such a neighbour is beyond the
+    /// needle's end, and would be pushed there: against the one that is pierced, so that the end would stay between them.
+    fn agree(&mut self) {
+        let radius = self.parts.radius;
+        let Self { near, hits, .. } = self;
+        if !hits.iter().any(|hit| hit.sunk.pierced) {
+            return;
+        }
+        for k in 0..hits.len() {
+            let Hit {
+                candidate, sunk, ..
+            } = hits[k];
+            // The place where it touches hangs on these corners alone.
+            let touched = near.corners[candidate].into_iter().zip(sunk.weights);
+            let touched = touched.filter(|(_, weight)| *weight > 0.0);
+            if sunk.pierced || touched.clone().count() == 3 {
+                continue;
+            }
+            let beside = hits.iter().find(|other| {
+                let corners = near.corners[other.candidate];
+                other.sunk.pierced && touched.clone().all(|(n, _)| corners.contains(&n))
+            });
+            let Some(out) = beside.map(|other| other.sunk.normal) else {
+                continue;
+            };
+            // Mirrored, so that nothing jumps as the end goes through: there it points along the sheet.
+            let against = sunk.normal.dot(out).min(0.0);
+            let apart = radius - sunk.depth;
+            hits[k].sunk.normal = sunk.normal - out * (2.0 * against);
+            hits[k].sunk.depth = sunk.depth + 2.0 * apart * against * against;
+        }
+    }
+
     /// Pushes and rubs.
     fn push(&mut self, membrane: &Membrane, nodes: &mut Nodes, before: &Pose, h: f64) {
         let Self {
@@ -510,6 +649,7 @@ impl Needle {
             shares,
             reaction,
             held,
+            leapt,
             ..
         } = self;
         *reaction = Reaction::default();
@@ -580,11 +720,17 @@ impl Needle {
             let tool = (here - before.point(pose.local(here))) / h;
             let relative = closest::point(velocities, weights) - tool;
             let mut push = stiffness * depth;
-            if near.candidates[hit.candidate].held.has_passed() {
+            let has_passed = near.candidates[hit.candidate].held.has_passed();
+            if has_passed {
                 // It is there because time is cut into steps, not because somebody did the work to get it there: it is stopped, and
                 // drawn back with no more than a needle's thickness gives.
-                let stops = (-relative.dot(normal)).max(0.0) / (lightness * h * crowd);
-                push = stiffness * depth.min(2.0 * parts.radius) + stops;
+                push = stiffness * depth.min(2.0 * parts.radius);
+            }
+            if has_passed || !*leapt {
+                // What comes so fast that it would be beyond the axis is stopped before.
+                let allowed = (DEEPEST * parts.radius - depth).max(0.0) / h;
+                let too_fast = (-relative.dot(normal) - allowed).max(0.0);
+                push += too_fast / (lightness * h * crowd);
             }
             hit.push = push;
             give(weights, normal * push);

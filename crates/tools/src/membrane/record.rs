@@ -19,6 +19,8 @@ const LONGEST: f64 = 1.0;
 pub struct NeedleRecord {
     /// Length of its last substep, s.
     last: f64,
+    /// Whether it has leapt over what has not come back yet.
+    leapt: bool,
     /// Triangles, by place in ascending order, and what it remembers of each.
     held: Vec<(u32, Held)>,
 }
@@ -41,6 +43,7 @@ impl Needle {
     pub fn record(&self) -> NeedleRecord {
         NeedleRecord {
             last: self.last,
+            leapt: self.leapt,
             held: self.remembered().collect(),
         }
     }
@@ -55,9 +58,11 @@ impl Needle {
     /// Shows every number of it that the next frame reads.
     pub fn see(&self, mut see: impl FnMut(u64)) {
         see(self.last.to_bits());
+        see(u64::from(self.leapt));
         for (triangle, held) in self.remembered() {
             see(u64::from(triangle));
-            see(u64::from(held.stuck.is_some()) | u64::from(held.side.is_some()) << 1);
+            let known = [held.stuck.is_some(), held.side.is_some(), held.slides];
+            known.into_iter().for_each(|is| see(u64::from(is)));
             if let Some((weights, place)) = held.stuck {
                 see_all(&mut see, &[&weights, &place.to_array()]);
             }
@@ -93,6 +98,7 @@ impl Needle {
     pub fn resume(&mut self, membrane: &Membrane, record: &NeedleRecord) {
         self.forget();
         self.last = record.last;
+        self.leapt = record.leapt;
         self.near.resume(membrane, &record.held);
     }
 }
