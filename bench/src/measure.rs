@@ -1,7 +1,9 @@
 //! Repeats, and what is said about them.
 
 use indicatif::{ProgressBar, ProgressStyle};
+use std::hint::black_box;
 use std::time::{Duration, Instant};
+use trocar_dynamics::Crew;
 use trocar_math::statistics::quantile;
 
 /// How much trouble is taken.
@@ -89,6 +91,18 @@ pub fn interleave(
 /// Waits until threads that a job before had called have gone to sleep: while they still look out for work they slow down who works alone.
 pub fn hush() {
     std::thread::sleep(Duration::from_millis(3));
+}
+
+/// Has a crew, or whoever calls, at work for half a millisecond, so that it is as awake as in the middle of a simulation: to be called from sleep takes longer than a short job.
+pub fn rouse(crew: Option<&Crew>) {
+    let mut chores = [0.0_f64; 64];
+    Crew::spread(crew, &mut chores, 1, |_, chores| {
+        // Some ten microseconds of roots that wait for each other.
+        for chore in chores {
+            *chore = (0..1500).fold(2.0, |x: f64, _| black_box(x).sqrt() + 1.0);
+        }
+    });
+    black_box(&chores);
 }
 
 /// A bar on standard error, if that is a terminal.

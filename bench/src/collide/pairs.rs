@@ -5,7 +5,7 @@ use super::{
     peers::{Obvhs, Parry, Shell, Treeless},
 };
 use crate::{
-    measure::{Effort, Summary, hush, interleave, time},
+    measure::{Effort, Summary, hush, interleave, rouse, time},
     row::Row,
 };
 use anyhow::{Result, ensure};
@@ -21,6 +21,9 @@ pub const SIZES: [(u32, u32); 3] = [(70, 34), (140, 69), (316, 157)];
 /// What we want of trees beside parry's, and of a second core with the largest surfaces.
 const LEAD: f64 = 2.0;
 const SPEEDUP: f64 = 1.7;
+
+/// Which of the jobs are done by two threads.
+const SHARED: [usize; 2] = [1, 8];
 
 /// Our trees over two surfaces.
 struct Ours<'a> {
@@ -127,6 +130,7 @@ fn one_size(meshes: &[Mesh; 2], crew: &Crew, effort: Effort) -> Result<Vec<Row>>
     let both = |k: usize, workers: &dyn Fn(usize) -> Result<()>| {
         let f = frame(k);
         hush();
+        rouse(SHARED.contains(&k).then_some(crew));
         // A refused refit would be no measurement; it was tried above.
         time(|| drop(workers(f)))
     };

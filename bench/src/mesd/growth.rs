@@ -84,6 +84,8 @@ fn scenes(effort: Effort) -> Result<Vec<Row>> {
             let simulation = &mut *simulation.borrow_mut();
             let input = simulation.idle_input();
             hush();
+            // Whoever helps is awake again.
+            simulation.step(&input);
             let mut substeps = 0;
             let seconds = time(|| {
                 (0..3).for_each(|_| substeps += simulation.step(&input).substeps as usize);
