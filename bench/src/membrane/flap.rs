@@ -264,8 +264,12 @@ fn peeled(rows: &mut Vec<Row>) -> Result<()> {
     Ok(())
 }
 
+/// So much of its rise a flap with support may keep, if support is of any use.
+const LESS: f64 = 0.9;
+
 /// B13: one half has come off, is folded over along a line that no chain of edges follows, and let go. How high it stands then, in parts of its length.
 fn folded(rows: &mut Vec<Row>) -> Result<()> {
+    let mut rises = Vec::new();
     for (name, support) in [("without support", None), ("with support", Some(0.2))] {
         let mut parts = parts(HexagonalShape::STANDARD, false)?;
         parts.adhesion = Some(Adhesion {
@@ -327,6 +331,13 @@ fn folded(rows: &mut Vec<Row>) -> Result<()> {
             "",
         ));
         rows.push(Row::single(&case, "height when let go", height(&nodes), ""));
+        rises.push(height(&nodes) - held);
+    }
+    // What is folded across edges presses them together, and they push it up again; without those at the front it rises less.
+    if let [without, with] = rises[..] {
+        let case = "B13 a flap folded over";
+        let metric = "rise when let go, with support : without";
+        rows.push(Row::single(case, metric, with / without, "").at_most(LESS));
     }
     Ok(())
 }
