@@ -6,7 +6,7 @@ use anyhow::Result;
 use glam::DVec3;
 use std::hint::black_box;
 use trocar_collide::{Ahead, Capsule, Hull, Patch, Probe, Way, segment_triangle};
-use trocar_math::real;
+use trocar_math::{Alone, real};
 
 /// Edge of a cell, m.
 const CELL: f64 = 3e-3;
@@ -200,7 +200,7 @@ fn frames(effort: Effort, kind: Kind, reading: f64) -> Result<Vec<Row>> {
             times[k][5].push((search + first) * 1e6);
             let (patch, positions) = (&mut sheet.patch, &sheet.positions);
             let asked = time(&mut || {
-                black_box(patch.follow(positions));
+                black_box(patch.follow_by(positions, &sheet.ways, &Alone));
             });
             times[k][2].push((search + narrow + asked) * 1e6);
             if k + 1 == sizes.len() {

@@ -287,7 +287,7 @@ pub(crate) fn list(model: &Model) -> (Vec<Parameter>, Vec<Subject>) {
         "world",
         "adaptive",
         "",
-        "Substeps are as many as the state needs now, instead of as many as any may need.",
+        "Substeps are as many as the state has needed within the last second, instead of as many as any may need.",
         [0.0, 1.0],
         f64::from(u8::from(model.adaptive)),
         Subject::Adaptive,

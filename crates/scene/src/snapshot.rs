@@ -6,6 +6,7 @@ use crate::{
     collisions::{Given, Rest},
     films::Follower,
     folds::{FoldRecord, Folding, are_folds},
+    group::Group,
     lead::Lead,
     probes::Warm,
     works::{Work, WorkRecord},
@@ -183,6 +184,7 @@ impl Simulation {
         let films = self.read_films(std::mem::take(&mut snapshot.films), &tuned)?;
         self.check(&snapshot, &films)?;
         let before: Vec<(usize, f64)> = self.changed().collect();
+        let tempos: Vec<Option<Tempo>> = self.groups.iter().map(Group::tempo).collect();
         self.assume(&way)
             .map_err(|_| SnapshotError::Damaged("the scene can't run with its parameters"))?;
         // Which elements there are depends on the parameters.
@@ -194,6 +196,9 @@ impl Simulation {
             let back = self.way_to(&before);
             // It ran with these a moment ago.
             let _ = self.assume(&back);
+            for (group, tempo) in self.groups.iter_mut().zip(tempos) {
+                group.resume_tempo(tempo);
+            }
             return Err(SnapshotError::Damaged("it has other elements"));
         }
         self.resume(

@@ -6,7 +6,7 @@
 
 use crate::element::{self, Drive, Driven, Input, Law, Signal};
 use glam::DVec3;
-use trocar_dynamics::{Anchor, Matter, MatterId, Nodes, anchor::Support};
+use trocar_dynamics::{Anchor, Local, Matter, MatterId, Nodes, anchor::Support};
 
 /// An end of a global element.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -178,9 +178,10 @@ impl Global {
         }
     }
 
-    /// True if its slope depends on nothing: neither length, speed nor time.
+    /// True if what it does to a substep depends on nothing: neither length, speed nor time. At the end of an arm of a body it does: its pull turns that.
     pub fn is_even(&self) -> bool {
-        self.law.is_plain() && self.drive.is_none()
+        let arm = |end: &End| matches!(end, End::On(Anchor { at: Local::Frame(_, arm), .. }) if *arm != DVec3::ZERO);
+        self.law.is_plain() && self.drive.is_none() && !self.ends.iter().any(arm)
     }
 
     /// Its slope as it is now, within the part `near` of its length or speed to either side, and the step in which its ends do not move
@@ -204,7 +205,10 @@ impl Global {
                 let tension = |more: f64| law.tension(length - rest + more) + bias;
                 let tensions @ [short, _, long] = [-window, 0.0, window].map(tension);
                 Present {
-                    slope: Law::present_slope(length, window, tensions),
+                    slope: match self.law.is_plain() && self.drive.is_none() {
+                        true => self.law.constant,
+                        false => Law::present_slope(length, window, tensions),
+                    },
                     pull: short.abs().max(long.abs()),
                     step: match self.is_even() {
                         true => f64::INFINITY,

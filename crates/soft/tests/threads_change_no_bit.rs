@@ -263,7 +263,10 @@ fn plain_bound(net: &Net, nodes: &Nodes) -> f64 {
                 let tension = |more: f64| e.law.tension(length - e.rest_length - flow + more);
                 let (short, now, long) = (tension(-near), tension(0.0), tension(near));
                 let slope = ((long - now) / near).max((now - short) / near);
-                [slope.max(long / length.max(near)).max(0.0), 0.0]
+                match e.law.is_plain() {
+                    true => [e.law.constant, 0.0],
+                    false => [slope.max(long / length.max(near)).max(0.0), 0.0],
+                }
             }
             Input::Velocity => {
                 let near = 0.1 * speed.max(1e-3);

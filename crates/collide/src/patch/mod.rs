@@ -22,7 +22,7 @@ use deep::Depths;
 use glam::DVec3;
 use look::Looks;
 use star::Stars;
-use trocar_math::{Alone, Bounds, Workers};
+use trocar_math::{Alone, Bounds, Workers, four::LANES};
 
 pub use probe::{Ahead, Capsule, Hull, Probe, Way};
 
@@ -165,6 +165,7 @@ impl Patch {
             seen: Vec::with_capacity(room),
             outward: Vec::with_capacity(room),
             looks: Looks::with_capacity(room),
+            fours: Vec::with_capacity(room.div_ceil(LANES)),
             ..Self::default()
         })
     }
@@ -240,7 +241,16 @@ impl Patch {
             true => gone.far.sqrt(),
             false => f64::INFINITY,
         };
-        (far, gone.speed.sqrt())
+        // Of others nobody knows how fast they are.
+        let asked = velocities.is_empty() || velocities.len() == positions.len();
+        (
+            far,
+            if asked {
+                gone.speed.sqrt()
+            } else {
+                f64::INFINITY
+            },
+        )
     }
 
     /// How far any node is from where it was when last [followed](Self::follow), m, and the greatest speed of any, m/s; infinite if that is not known. It looks at every

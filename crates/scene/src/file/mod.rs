@@ -152,7 +152,7 @@ pub struct World {
     /// Slow motion: how much of each step's time passes in the scene, above 0, at most 1. Hands move as fast as ever.
     /// Default: 1.
     pub slow_motion: f64,
-    /// Substeps follow the state: as many as the tissue's springs as they are now and the speed of its nodes ask for, instead
+    /// Substeps follow the state: as many as the tissue's springs as they are, and if they are not linear the speed of their ends, have asked for within the last second, instead
     /// of as many as any state may. Default: false.
     pub adaptive: bool,
     /// Coordinates beyond this, m, are refused; at most 10000. Default: 10.

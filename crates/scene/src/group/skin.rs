@@ -125,28 +125,32 @@ impl Group {
 
     /// Puts tissues back whose nodes are no numbers where something could touch them, before they are looked at in substeps.
     fn mend_skins(&mut self, stage: &Stage<'_>) {
-        // What touches tissues without being near an instrument would hand on what is no number.
         for k in 0..self.members.len() {
             let m = self.members[k];
             let nodes = &self.nodes[stage.slot[m.index()] as usize];
             let places = || nodes.position.iter().chain(&nodes.velocity);
+            // What touches tissues without being near an instrument would hand on what is no number.
             let folds = self.folding.as_ref().is_some_and(|f| f.has(m));
-            if folds && !places().all(|p| p.is_finite()) {
+            let skin = self.skins.iter().position(|s| s.matter == m);
+            let broken = skin.is_some_and(|s| self.skins[s].patch.broken().is_some());
+            if broken || folds && !places().all(|p| p.is_finite()) {
                 self.quarantine(stage, k);
+                if let Some(skin) = skin {
+                    self.look_anew(stage, skin);
+                }
             }
         }
-        for s in 0..self.skins.len() {
-            let skin = &self.skins[s];
-            let own = |m: &MatterId| *m == skin.matter;
-            if let (Some(_), Some(k)) = (skin.patch.broken(), self.members.iter().position(own)) {
-                self.quarantine(stage, k);
-                let skin = &mut self.skins[s];
-                let positions = &self.nodes[stage.slot[skin.matter.index()] as usize].position;
-                let moved = skin.patch.follow(positions);
-                // Put elsewhere, it may be near to others.
-                skin.patch.gather(&self.probes.list, positions, moved);
-            }
-        }
+    }
+
+    /// A tissue has been put elsewhere: it may be near to others there.
+    fn look_anew(&mut self, stage: &Stage<'_>, skin: usize) {
+        let skin = &mut self.skins[skin];
+        let nodes = &self.nodes[stage.slot[skin.matter.index()] as usize];
+        let (moved, speed) = skin
+            .patch
+            .follow_by(&nodes.position, &nodes.velocity, &Alone);
+        skin.speed = speed;
+        skin.patch.gather(&self.probes.list, &nodes.position, moved);
     }
 
     /// Gathers anew which triangles may be touched where that of the start of the step does not hold: something has been flung, or struck, and goes farther than anybody could foresee then.

@@ -368,6 +368,17 @@ mod tests {
             if place % 5 == 0 {
                 check(&creases, &hinges, &[place]);
             }
+            // A strip knows flat ones only.
+            hinges[place] = whole;
+            hinges[place].slopes = [0.0; 4];
+            hinges[place].rest_bend = 0.1;
+            let seats = creases.seats[place].seats.into_iter();
+            let loose = seats.filter(|s| *s != NONE).all(|s| s & LOOSE != 0);
+            assert_eq!(creases.set(place, &hinges[place]), loose);
+            if place % 5 == 0 {
+                let without = if loose { vec![] } else { vec![place] };
+                check(&creases, &hinges, &without);
+            }
             // Drawn the other way it is the same.
             hinges[place] = whole;
             hinges[place].nodes.swap(0, 1);

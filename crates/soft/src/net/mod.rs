@@ -241,13 +241,15 @@ impl Net {
         self.bends.iter().map(|b| &b.0)
     }
 
-    /// True if no slope in it depends on lengths, speeds or time: springs, dampers and shape memory are linear, nothing bends, twists or is driven.
+    /// True if what it asks of a substep depends neither on lengths, speeds nor time: springs, dampers and shape memory are linear, nothing bends, twists, is driven, or turns a
+    /// father from farther away.
     pub fn is_even(&self) -> bool {
         self.links.laws.iter().all(element::Law::is_plain)
             && self.links.actives.is_empty()
             && self.memory_bases.iter().all(|b| *b == Base::Linear)
             && self.bends.is_empty()
             && self.twists.is_empty()
+            && self.fathers.iter().all(Option::is_none)
     }
 
     /// The bending elements and how they are at rest.

@@ -160,8 +160,8 @@ impl Seen<'_> {
         window: f64x4,
     ) -> f64x4 {
         if self.plain {
-            let long = constant * (length - rest + window);
-            return constant.fast_max(long / length.fast_max(window));
+            // Along its line at any length; across it a tension holds with k (l − l₀)/l, which is never more.
+            return constant;
         }
         let constant = constant * f64x4::splat(self.stiffest);
         let stretch = length - rest * f64x4::splat(self.driven.length) - flown;
