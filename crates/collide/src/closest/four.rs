@@ -137,7 +137,8 @@ pub fn segment_triangles(a: DVec3, b: DVec3, t: [Four; 3], range: f64x4) -> Opti
     let Triangles { normal, area, .. } = triangles;
     let ends = [a, b].map(Four::splat);
     let [from, to] = ends.map(|end| dot(normal, end - t[0]));
-    let beside = (from * to).simd_gt(zero);
+    let above = from.simd_gt(zero) & to.simd_gt(zero);
+    let beside = above | (from.simd_lt(zero) & to.simd_lt(zero));
     // A hair more than the range, for what was rounded. What is nearly a line has a normal of rounding alone, and its plane tells nothing.
     let wide = range * range * area * f64x4::splat(1.0 + 1e-9);
     let far = (from * from).fast_min(to * to).simd_gt(wide);

@@ -171,7 +171,9 @@ pub fn point(t: [DVec3; 3], weights: [f64; 3]) -> DVec3 {
 fn piercing(a: DVec3, b: DVec3, t: [DVec3; 3]) -> Option<(f64, [f64; 3])> {
     let normal = (t[1] - t[0]).cross(t[2] - t[0]);
     let (from, to) = (normal.dot(a - t[0]), normal.dot(b - t[0]));
-    if from * to > 0.0 || from == to {
+    // Not by their product: of two that are all but zero it is zero.
+    let beside = (from > 0.0 && to > 0.0) || (from < 0.0 && to < 0.0);
+    if beside || from == to {
         return None;
     }
     let along = from / (from - to);
@@ -210,6 +212,25 @@ mod tests {
             best = best.min(point(t, on_triangle(p, t)).distance(p));
         }
         best
+    }
+
+    /// Both ends are on one side of the plane by so little that the product of their heights is zero. Found by a fuzzer.
+    #[test]
+    fn what_is_all_but_in_the_plane_does_not_pierce_what_it_does_not_reach() {
+        let (a, b) = (DVec3::ZERO, DVec3::new(0.0, 0.0, -1.125));
+        let hair = DVec3::new(1.2e-316, 0.091796875, 0.033203125);
+        let t = [
+            DVec3::new(0.0, 0.0625, 0.0),
+            DVec3::new(0.0, 0.0, 0.0625),
+            hair,
+        ];
+        let pair = segment_triangle(a, b, t);
+        assert!(!pierces(a, b, t) && pair.along == 0.0, "{pair:?}");
+        assert!((pair.distance_squared.sqrt() - 0.0625 * 0.5_f64.sqrt()).abs() < 1e-12);
+        let range = f64x4::splat(1.0);
+        let four = segment_triangles(a, b, t.map(Four::splat), range).unwrap();
+        assert_eq!(four.along.to_array(), [pair.along; 4]);
+        assert_eq!(four.distance_squared.to_array(), [pair.distance_squared; 4]);
     }
 
     proptest! {
