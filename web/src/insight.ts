@@ -55,6 +55,9 @@ export const NODE_STATES = [
   "marked",
   "leader",
   "passive",
+  "clipped",
+  "cut",
+  "coagulated",
 ] as const;
 export type NodeState = (typeof NODE_STATES)[number];
 

@@ -11,7 +11,8 @@ use crate::{
 };
 use glam::DVec3;
 use std::ops::Range;
-use trocar_dynamics::{Anchor, MatterId, Pull};
+use trocar_dynamics::{Anchor, Matter, MatterId, Pull};
+use trocar_soft::{Global, global::Sight};
 
 /// A sum of steps misses a round number by rounding; this much earlier counts as in time, s.
 pub(crate) const EARLY: f64 = 1e-9;
@@ -149,7 +150,11 @@ pub(crate) fn commands(
             let mut unyield = Vec::new();
             for name in &spec.unyield {
                 let tissue = model.tissues.iter().find(|t| t.name == *name);
-                let yields = |t: &&Tissue| !model.start[t.matter.index()].flow.is_empty();
+                let yields = |t: &&Tissue| {
+                    let joins = |g: &Global| g.anchors().any(|a| a.matter == t.matter);
+                    !model.start[t.matter.index()].flow.is_empty()
+                        || model.globals.iter().any(|g| g.yields() && joins(g))
+                };
                 let Some(tissue) = tissue.filter(yields) else {
                     let problem = format!("there is no tissue called \"{name}\" that yields");
                     let remedy = "Name a tissue whose material or elements have `yields`.";
@@ -244,9 +249,7 @@ impl Simulation {
                     self.reset();
                 }
                 for matter in &command.unyield {
-                    if let Some(net) = self.model.net(*matter) {
-                        net.forget_flow(&mut self.state.nodes[matter.index()]);
-                    }
+                    self.unyield(*matter);
                 }
                 let changes = self.all_changes(command);
                 self.change(&changes);
@@ -284,6 +287,21 @@ impl Simulation {
             }
         }
         self.commands = commands;
+    }
+
+    /// Has a tissue, and the elements that lead from it to other things, forget that they yielded.
+    fn unyield(&mut self, matter: MatterId) {
+        if let Some(net) = self.model.net(matter) {
+            net.forget_flow(&mut self.state.nodes[matter.index()]);
+        }
+        let matters = &self.model.matters;
+        let sight = Sight {
+            matter: |m: MatterId| -> &dyn Matter { &*matters[m.index()] },
+            slot: &self.everywhere,
+        };
+        for group in &mut self.groups {
+            group.forget_flow(matter, &sight, &self.state.nodes);
+        }
     }
 
     /// Everything back to where it began, and nothing is held any more. Parameters stay as they are, and time goes on (K122).

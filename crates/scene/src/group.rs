@@ -28,14 +28,14 @@ use quarantine::PATIENCE;
 use std::sync::atomic::{AtomicBool, Ordering};
 use trocar_collide::{Capsule, Touch, tree::TreeError};
 use trocar_dynamics::{
-    Anchor, Budget, Contact, Crew, Joint, Local, MatterId, Nodes, Outcome, Pull, Stages, State,
-    Tie,
+    Anchor, Budget, Contact, Crew, Joint, Local, Matter, MatterId, Nodes, Outcome, Pull, Stages,
+    State, Tie,
     solve::{Methods, Solver},
 };
 use trocar_math::Pose;
 use trocar_soft::{
     Global, Hyper, StepBounds,
-    global::{End, Sight},
+    global::{End, Flow, Sight},
     stability::{Gauge, Tempo},
 };
 use trocar_tools::grasper::PARTS;
@@ -373,9 +373,10 @@ impl Group {
         self.adaptive = self.adaptive.map(|_| bounds.exact);
         let within = |m: MatterId| self.members.contains(&m);
         let (hypers, mut globals) = (hypers_within(model, within), globals_within(model, within));
-        // Tears have moved some of their ends.
+        // Tears have moved some of their ends, and some have yielded.
         for (new, old) in globals.iter_mut().zip(&self.globals) {
-            new.ends = old.ends;
+            new.ends_mut().copy_from_slice(old.ends());
+            new.resume_flow(old.flow());
         }
         (self.hypers, self.globals) = (hypers, globals);
         self.uneven = is_uneven(model, &self.members, &self.globals);
@@ -402,16 +403,32 @@ impl Group {
         &self.globals
     }
 
+    /// Has elements between `matter` and other things forget that they yielded.
+    pub fn forget_flow<'a, F: Fn(MatterId) -> &'a dyn Matter>(
+        &mut self,
+        matter: MatterId,
+        sight: &Sight<'a, F>,
+        nodes: &[Nodes],
+    ) {
+        let ends = |g: &Global| g.anchors().any(|a| a.matter == matter);
+        for global in self.globals.iter_mut().filter(|g| ends(g)) {
+            global.forget_flow(sight, nodes);
+        }
+    }
+
+    /// Goes on with what elements between things once remembered.
+    pub fn resume_flows(&mut self, flows: impl IntoIterator<Item = Flow>) {
+        for (global, flow) in self.globals.iter_mut().zip(flows) {
+            global.resume_flow(flow);
+        }
+    }
+
     /// Where ties, joints and elements of the scene end, always in the same order; but for joints between bodies, which never tear off.
     pub fn feet(&self) -> impl Iterator<Item = Anchor> + '_ {
         let ties = self.ties[..self.scene_ties].iter();
         let joints = self.joints.iter().filter(|j| !j.is_framed());
         let joints = joints.flat_map(Joint::anchors);
-        let globals = self.globals.iter().flat_map(|g| g.ends);
-        let pulled = globals.filter_map(|end| match end {
-            End::On(anchor) => Some(anchor),
-            End::At(_) => None,
-        });
+        let pulled = self.globals.iter().flat_map(Global::anchors).copied();
         let joined = ties.map(|t| [t.a, t.b]).chain(joints).flatten();
         joined.chain(pulled)
     }
@@ -432,11 +449,8 @@ impl Group {
                 show(&mut control.b);
             }
         }
-        for end in self.globals.iter_mut().flat_map(|g| &mut g.ends) {
-            if let End::On(anchor) = end {
-                show(anchor);
-            }
-        }
+        let ends = self.globals.iter_mut().flat_map(|g| g.ends_mut());
+        ends.filter_map(End::anchor_mut).for_each(show);
     }
 
     /// Takes over how long substeps may be now that membranes have changed.
@@ -608,6 +622,13 @@ impl Group {
             let nodes = &mut self.nodes[fixtures.index()];
             stage.model.matters[fixtures.index()].advance(nodes, sub.h);
         }
+        let sight = Sight {
+            matter: |m: MatterId| &*stage.model.matters[m.index()],
+            slot: stage.slot,
+        };
+        for global in &mut self.globals {
+            global.settle(&sight, &self.nodes);
+        }
     }
 }
 
@@ -646,10 +667,6 @@ fn is_uneven(model: &Model, members: &[MatterId], globals: &[Global]) -> bool {
 
 /// Elements with an end `within` a group.
 fn globals_within(model: &Model, within: impl Fn(MatterId) -> bool) -> Vec<Global> {
-    let ours = |g: &&Global| {
-        g.ends
-            .iter()
-            .any(|e| matches!(e, End::On(a) if within(a.matter)))
-    };
+    let ours = |g: &&Global| g.anchors().any(|a| within(a.matter));
     model.globals.iter().filter(ours).cloned().collect()
 }

@@ -3,6 +3,7 @@
 use crate::Simulation;
 use glam::DVec3;
 use trocar_dynamics::{Anchor, Local};
+use trocar_soft::Global;
 use xxhash_rust::xxh3::Xxh3;
 
 impl Simulation {
@@ -80,6 +81,9 @@ impl Simulation {
             group.bad.iter().for_each(|n| hash.count(u64::from(*n)));
             let tempo = group.tempo();
             tempo.iter().for_each(|t| hash.numbers(&t.numbers()));
+            for flow in group.globals().iter().map(Global::flow) {
+                hash.numbers(&flow.numbers());
+            }
             for warm in &group.warm {
                 let (matter, probe, feature, nodes) = warm.key;
                 for n in [matter.0, probe, feature].iter().chain(&nodes) {

@@ -11,7 +11,7 @@ use glam::{DQuat, DVec3};
 use nets::{element, state};
 use trocar_dynamics::{Field, Integrator, Local, Matter, MatterId, Nodes};
 use trocar_math::Bounds;
-use trocar_soft::{Net, NodeFlags, global::End};
+use trocar_soft::{Global, Net, NodeFlags, global::End};
 
 /// Which insights are wanted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -72,6 +72,12 @@ pub enum NodeState {
     Leader,
     /// Instruments and bodies pass through it.
     Passive,
+    /// A clip is on it (K26).
+    Clipped,
+    /// It is on the lip of a cut (K26).
+    Cut,
+    /// It was coagulated (K26).
+    Coagulated,
 }
 
 /// A node.
@@ -246,19 +252,12 @@ impl Simulation {
                 }
             }
         }
-        let matter = |end: &End| match end {
-            End::On(anchor) => Some(anchor.matter),
-            End::At(_) => None,
-        };
-        let pulls = |need: &[Need], ends: &[End; 2]| {
-            let mut on = ends.iter().filter_map(matter);
-            on.any(|m| feels(need, m))
-        };
+        let pulls = |need: &[Need], g: &Global| g.anchors().any(|a| feels(need, a.matter));
         for global in self.globals() {
-            if !pulls(need, &global.ends) {
+            if !pulls(need, global) {
                 continue;
             }
-            for m in global.ends.iter().filter_map(matter) {
+            for m in global.anchors().map(|a| a.matter) {
                 need[m.index()] = need[m.index()].max(Need::Place);
             }
         }
@@ -283,7 +282,7 @@ impl Simulation {
         }
         // In the order of the substep: slaves hand on what elements and commands do to them.
         let sight = self.sight();
-        for global in self.globals().filter(|g| pulls(need, &g.ends)) {
+        for global in self.globals().filter(|g| pulls(need, g)) {
             global.apply(&sight, nodes, field.time);
         }
         for (anchor, force) in self.pushes.iter().filter(|p| feels(need, p.0.matter)) {
@@ -352,8 +351,9 @@ impl Simulation {
         if wanted.elements {
             let sight = self.sight();
             for global in self.globals() {
-                let (a, b, force) = global.look(&sight, &self.state.nodes, self.state.time);
-                out.elements.push(ElementInsight { a, b, force });
+                let line = |a, b, force| out.elements.push(ElementInsight { a, b, force });
+                let torque = |at, torque| out.torques.push((at, torque));
+                global.look(&sight, &self.state.nodes, self.state.time, line, torque);
             }
             self.see_holds(out);
         }

@@ -95,7 +95,7 @@ pub struct Simulation {
     pub(crate) groups: Vec<Group>,
     slot: Vec<u32>,
     /// Where the share of each matter is in the whole state: at its own index.
-    everywhere: Vec<u32>,
+    pub(crate) everywhere: Vec<u32>,
     crew: Crew,
     /// The longest step that can be taken in stable substeps, s.
     pub(crate) longest: f64,

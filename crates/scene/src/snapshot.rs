@@ -18,12 +18,14 @@ use trocar_collide::patch::Side;
 use trocar_dynamics::{Anchor, Local, MatterId, Nodes, State, TieKind, joint::Memory};
 use trocar_math::Pose;
 use trocar_soft::{
+    Global,
+    global::Flow,
     membrane::{Membrane, MembraneRecord},
     stability::Tempo,
 };
 use trocar_tools::{EndoscopeHandle, Grip, Handle, grasper::PARTS, grip::Hold, membrane::Stroke};
 
-const MAGIC: &[u8; 8] = b"TROCSNPG";
+const MAGIC: &[u8; 8] = b"TROCSNPH";
 
 /// No grip bears more than this, N.
 const MAX_FORCE: f64 = 1e6;
@@ -78,6 +80,8 @@ struct GroupPart {
     works: Vec<WorkRecord>,
     /// How long its substeps are, if they follow the state.
     tempo: Option<Tempo>,
+    /// What its elements between things remember of having yielded.
+    flows: Vec<Flow>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -139,6 +143,7 @@ impl Simulation {
                     },
                     works: g.works.iter().map(Work::record).collect(),
                     tempo: g.tempo(),
+                    flows: g.globals().iter().map(Global::flow).collect(),
                 })
                 .collect(),
             films: films
@@ -229,6 +234,7 @@ impl Simulation {
             }
             group.bad = part.bad;
             group.resume_tempo(part.tempo);
+            group.resume_flows(part.flows);
             group.warm = part.warm;
             for (skin, sides) in group.skins.iter_mut().zip(part.sides) {
                 skin.patch.set_sides(&sides);
@@ -358,6 +364,8 @@ impl Simulation {
                     })
                     && part.bad.len() == g.members.len()
                     && (part.tempo.iter()).all(|t| t.is_sound(snapshot.state.time))
+                    && part.flows.len() == g.globals().len()
+                    && (part.flows.iter()).all(|f| f.numbers().iter().all(|x| x.abs() <= FARTHEST))
                     && match films.is_empty() {
                         true => part.feet.is_empty(),
                         false => {

@@ -11,7 +11,6 @@ use trocar_dynamics::{MatterId, Nodes};
 use trocar_math::{Pose, real};
 use trocar_soft::{
     Global,
-    global::End,
     membrane::{Material, Membrane},
 };
 use trocar_tools::{
@@ -113,10 +112,7 @@ impl Parts {
 impl Model {
     /// The most that instruments and elements may add to the stiffness of a membrane's nodes, N/m.
     pub(crate) fn added_stiffness(&self, film: &Film, membrane: &Membrane) -> f64 {
-        let on_it = |g: &&Global| {
-            let mut ends = g.ends.iter();
-            ends.any(|e| matches!(e, End::On(anchor) if anchor.matter == film.matter))
-        };
+        let on_it = |g: &&Global| g.anchors().any(|anchor| anchor.matter == film.matter);
         // Whatever is at the other end may come towards it as fast.
         let elements = self.globals.iter().filter(on_it);
         let elements: f64 = elements.map(|g| 2.0 * g.slope()).sum();

@@ -27,6 +27,7 @@ material = { mass = 0.001, damping = 0.1, stiffness = 20, yields = { strain = 0.
 nodes = [
   { node = 3, mass = 0.002, damping = 0.1, memory = 4, memory_law = "linear", axes = [1, 1, 1], touchable = true, mark = 3, cut_mark = false, base = [0, 0.101, 0.01] },
   { node = 4, bits = 0x800 },
+  { node = 5, clipped = false, cut = false, divided = false, coagulated = false },
   { node = { centre = 2 }, turn_damping = 0.001, inertia = [1e-6, 1e-6, 1e-6] },
 ]
 [[pipe]]

@@ -16,7 +16,7 @@ pub mod stability;
 pub mod surface;
 
 pub use element::{Active, Base, Drive, Element, Input, Law, Piece, Pieces, Plastic, Signal};
-pub use global::Global;
+pub use global::{Global, Link};
 pub use hyper::Hyper;
 pub use net::{Net, NetError, NetParts, NodeFlags, OwnMemory};
 pub use primitive::{Material, NetKind};

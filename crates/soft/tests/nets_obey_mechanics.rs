@@ -10,7 +10,7 @@ use trocar_dynamics::{
     Anchor, Field, Lock, MassNode, Matter, MatterId, Nodes, Point, masses::Brake,
 };
 use trocar_soft::{
-    Base, Element, Global, Hyper, Law, Material, Net, NetParts, NodeFlags, Plastic,
+    Base, Element, Global, Hyper, Law, Link, Material, Net, NetParts, NodeFlags, Plastic,
     global::{End, Sight},
     hyper,
 };
@@ -628,12 +628,8 @@ fn the_present_bound_counts_dampers_at_the_speeds_they_have() {
 fn the_present_bound_counts_elements_to_other_things() {
     // A node of mass m on a quadratic spring k to a fixed point, stretched by s: its slope is 2 k s there.
     let net = points(&[DVec3::ZERO], vec![MassNode::point(0.001)], Vec::new());
-    let tie = Global {
-        ends: [End::On(Anchor::node(MatterId(0), 0)), End::At(DVec3::X)],
-        rest_length: 0.1,
-        law: Law::spring(50.0).squared(),
-        drive: None,
-    };
+    let ends = [End::On(Anchor::node(MatterId(0), 0)), End::At(DVec3::X)];
+    let tie = Global::link(ends, Link::new(0.1, Law::spring(50.0).squared()));
     let mut gauge = trocar_soft::stability::Gauge::default();
     let sight = Sight {
         matter: |_| &net as &dyn Matter,
@@ -770,15 +766,11 @@ fn a_damper_from_a_child_to_a_fixed_point_only_takes_energy() {
     };
     let net = organ(6, 6, &loose);
     let node = 9;
-    let tie = Global {
-        ends: [
-            End::On(Anchor::node(MatterId(0), node)),
-            End::At(net.rest().position[node as usize]),
-        ],
-        rest_length: 0.0,
-        law: Law::damper(0.3),
-        drive: None,
-    };
+    let ends = [
+        End::On(Anchor::node(MatterId(0), node)),
+        End::At(net.rest().position[node as usize]),
+    ];
+    let tie = Global::link(ends, Link::new(0.0, Law::damper(0.3)));
     let sight = Sight {
         matter: |_| &net as &dyn Matter,
         slot: &[0],

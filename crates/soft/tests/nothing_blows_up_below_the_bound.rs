@@ -11,7 +11,9 @@ use glam::DVec3;
 use trocar_dynamics::{Field, Matter, Nodes, Stages};
 use trocar_math::{real, rotation};
 use trocar_soft::{
-    Active, Base, Drive, Global, Input, Law, Net, NetParts, global::Sight, stability,
+    Active, Base, Drive, Global, Input, Law, Net, NetParts,
+    global::{Kind, Sight},
+    stability,
 };
 
 /// How a net is excited.
@@ -27,6 +29,7 @@ struct Stir {
 /// Steps through an excitation and a rest after it. Returns the farthest a node came from where it was built, m.
 fn stirred(net: &Net, globals: &[Global], dice: &mut Dice, stir: &Stir) -> Result<f64, String> {
     let mut work = [net.rest().clone()];
+    let mut globals = globals.to_vec();
     for v in &mut work[0].velocity {
         *v = dice.vector(stir.speed);
     }
@@ -59,6 +62,7 @@ fn stirred(net: &Net, globals: &[Global], dice: &mut Dice, stir: &Stir) -> Resul
         if !net.advance(&mut work[0], stir.h) {
             return Err(format!("left the world in step {i}"));
         }
+        globals.iter_mut().for_each(|g| g.settle(&sight, &work));
         for (now, then) in work[0].position.iter().zip(&net.rest().position) {
             most = most.max(now.distance(*then));
         }
@@ -180,7 +184,10 @@ fn creeping(seed: u64, mut parts: NetParts, globals: &[Global]) -> Option<String
             };
         }
     }
-    let even = |g: &&Global| g.law.is_plain() || g.law.linear_damping().is_some();
+    let even = |g: &&Global| match &g.kind {
+        Kind::Link(link) => link.law.is_plain() || link.law.linear_damping().is_some(),
+        Kind::Bend { .. } | Kind::Torsion { .. } => true,
+    };
     let globals: Vec<Global> = globals.iter().filter(even).cloned().collect();
     let net = Net::new(parts).unwrap();
     let (bound, refused) = promised(&net, &globals);

@@ -359,6 +359,7 @@ fn substeps_that_follow_the_state() {
             continue;
         }
         tied += usize::from(!made.globals.is_empty());
+        let mut globals = made.globals.clone();
         let mut nodes = [net.rest().clone()];
         let sight = Sight {
             matter: |_| &net as &dyn Matter,
@@ -371,7 +372,7 @@ fn substeps_that_follow_the_state() {
         let (mut time, mut most, mut steps) = (0.0, 0.0_f64, 0);
         let (mut stages, mut result) = (Stages::default(), Ok(()));
         while time < end && result.is_ok() {
-            let joined = (&[][..], made.globals.as_slice());
+            let joined = (&[][..], globals.as_slice());
             let now = gauge.bound(&|_| Some(&net), &mut nodes, joined, &sight, (time, None));
             // As scenes do, whose steps have at most a thousand substeps.
             let h = tempo
@@ -396,9 +397,7 @@ fn substeps_that_follow_the_state() {
                     let time = time + after;
                     let gravity = DVec3::Y * -9.81;
                     net.force(&mut nodes[0], &Field { time, gravity });
-                    made.globals
-                        .iter()
-                        .for_each(|g| g.apply(&sight, nodes, time));
+                    globals.iter().for_each(|g| g.apply(&sight, nodes, time));
                 },
                 |_| {},
             );
@@ -406,6 +405,7 @@ fn substeps_that_follow_the_state() {
             if !net.advance(&mut nodes[0], h) {
                 result = Err(format!("left the world at {time} s"));
             }
+            globals.iter_mut().for_each(|g| g.settle(&sight, &nodes));
             for (now, then) in nodes[0].position.iter().zip(&net.rest().position) {
                 most = most.max(now.distance(*then));
             }

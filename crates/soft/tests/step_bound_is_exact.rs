@@ -11,7 +11,7 @@ use trocar_dynamics::{
 };
 use trocar_math::rotation;
 use trocar_soft::{
-    Active, Drive, Element, Global, Hyper, Law, Material, Net, NetParts, NodeFlags, Signal,
+    Active, Drive, Element, Global, Hyper, Law, Link, Material, Net, NetParts, NodeFlags, Signal,
     global::{End, Sight},
     hyper, stability,
 };
@@ -205,12 +205,8 @@ fn a_damper_to_a_fixed_point_counts_with_the_springs_beside_it() {
         ..NetParts::default()
     })
     .unwrap();
-    let tie = Global {
-        ends: [End::On(Anchor::node(MatterId(0), 0)), End::At(DVec3::NEG_X)],
-        rest_length: 0.0,
-        law: Law::damper(c),
-        drive: None,
-    };
+    let ends = [End::On(Anchor::node(MatterId(0), 0)), End::At(DVec3::NEG_X)];
+    let tie = Global::link(ends, Link::new(0.0, Law::damper(c)));
     let bounds = stability::bounds_with(&[&net], &[], &[tie]);
     // Stretched along its line: h² k + 2 h c = 4 m.
     let stretched = stability::critical_step(m, -c, k);
@@ -607,15 +603,11 @@ fn drawn_ball(moment: f64, arm: DVec3) -> (Bodies, Global) {
     };
     let mut bodies = Bodies::new(&[ball], Turning::default()).unwrap();
     bodies.draw(0);
-    let element = Global {
-        ends: [
-            End::On(Anchor::frame(MatterId(0), 0, arm)),
-            End::At(DVec3::ZERO),
-        ],
-        rest_length: 0.01,
-        law: Law::spring(1e5).squared(),
-        drive: None,
-    };
+    let ends = [
+        End::On(Anchor::frame(MatterId(0), 0, arm)),
+        End::At(DVec3::ZERO),
+    ];
+    let element = Global::link(ends, Link::new(0.01, Law::spring(1e5).squared()));
     (bodies, element)
 }
 

@@ -48,6 +48,9 @@ export const NODE_COLOURS: Record<NodeState, string> = {
   marked: "#b5651d",
   leader: "#7a5cff",
   passive: "#6b7780",
+  clipped: "#c9d64f",
+  cut: "#ff9d9d",
+  coagulated: "#4a3228",
 };
 export const ELEMENT_COLOURS = { compression: "#3f8cff", slack: "#9aa4ab", tension: "#ff4d4d" };
 export const VIEW_COLOURS = {

@@ -4,7 +4,7 @@ use super::{Connected, MAX_SUBSTEPS, Model, check, demand::Blamed, items, subste
 use crate::load::{Key, Scene, SceneError};
 use trocar_dynamics::{Joint, MatterId};
 use trocar_math::Sets;
-use trocar_soft::{Hyper, Net, StepBounds, global::End, stability};
+use trocar_soft::{Hyper, Net, StepBounds, stability};
 
 impl Model {
     /// Finds connected matter and its bounds.
@@ -20,10 +20,11 @@ impl Model {
                 .iter()
                 .map(|h| (h.master.0.index(), h.slave.0.index())),
         );
-        let pulled = self.globals.iter().filter_map(|g| match g.ends {
-            [End::On(a), End::On(b)] => Some((a.matter.index(), b.matter.index())),
-            _ => None,
+        let pulled = self.globals.iter().flat_map(|g| {
+            let others = g.anchors().skip(1);
+            g.anchors().zip(others)
         });
+        let pulled = pulled.map(|(a, b)| (a.matter.index(), b.matter.index()));
         let ends = ends.chain(pulled);
         let joined = self.joints.iter().flat_map(Joint::anchors);
         let ends = ends.chain(joined.map(|[a, b]| (a.matter.index(), b.matter.index())));

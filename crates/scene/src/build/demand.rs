@@ -4,8 +4,7 @@ use super::{Connected, Model, substeps};
 use serde::Serialize;
 use trocar_dynamics::{Lock, Matter, MatterId, anchor::Support};
 use trocar_soft::{
-    Global, Input,
-    global::End,
+    Global,
     stability::{self, Stiffest},
 };
 
@@ -117,11 +116,9 @@ impl Model {
 
     /// How fast an element between things makes what it draws swing, 1/s²; of dampers the square of their rate.
     fn rate(&self, global: &Global, members: &[MatterId]) -> f64 {
-        let ends = global.ends.iter().filter_map(|end| match end {
-            End::On(anchor) if members.contains(&anchor.matter) => Some(anchor),
-            _ => None,
-        });
-        let light = ends.map(|anchor| {
+        let ends = global.anchors();
+        let ends = ends.filter(|anchor| members.contains(&anchor.matter));
+        let rates = ends.map(|anchor| {
             let support = Support::of(anchor);
             let parts = support.parts().iter().map(|(m, at, weight)| {
                 let (masses, i) = (self.matters[m.index()].masses(), at.node as usize);
@@ -130,15 +127,13 @@ impl Model {
                 }
                 let inertia = masses.rigid().get(i).and_then(|r| r.inertia);
                 let turn = inertia.map_or(0.0, |j| at.offset.length_squared() / j.min_element());
-                (1.0 / masses.mass()[i] + turn) * weight * weight
+                let swings = global.slope() * (1.0 / masses.mass()[i] + turn) * weight * weight;
+                swings + inertia.map_or(0.0, |j| global.turning() / j.min_element())
             });
             parts.sum::<f64>()
         });
-        let rate = global.slope() * light.sum::<f64>();
-        match global.law.input {
-            Input::Distance => rate,
-            Input::Velocity => rate * rate,
-        }
+        let rate = rates.sum::<f64>();
+        if global.damps() { rate * rate } else { rate }
     }
 
     /// The same in words.

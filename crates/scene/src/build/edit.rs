@@ -196,24 +196,36 @@ impl Draft<'_> {
         if let Some(mark) = spec.mark {
             flags.0 = flags.0 & 0xFFFF | u32::from(mark) << 16;
         }
-        if let Some(marked) = spec.cut_mark {
-            flags.set(NodeFlags::CUT_MARK, marked);
+        let named = [
+            (NodeFlags::CUT_MARK, spec.cut_mark),
+            (NodeFlags::CLIPPED, spec.clipped),
+            (NodeFlags::CUT, spec.cut),
+            (NodeFlags::DIVIDED, spec.divided),
+            (NodeFlags::COAGULATED, spec.coagulated),
+        ];
+        for (bit, on) in named {
+            if let Some(on) = on {
+                flags.set(bit, on);
+            }
         }
         let Some(bits) = spec.bits else {
             return Ok(());
         };
-        if spec.touchable.is_some() || spec.mark.is_some() || spec.cut_mark.is_some() {
+        if spec.touchable.is_some()
+            || spec.mark.is_some()
+            || named.iter().any(|(_, on)| on.is_some())
+        {
             return Err(self.check.error(
                 at,
-                "attribute bits say whether it is touchable and what marks it has",
+                "attribute bits say whether it is touchable, what marks it has and what was done to it",
                 "Give `bits`, or what they stand for by name.",
             ));
         }
         if bits & !NodeFlags::WRITABLE.0 != 0 {
             return Err(self.check.error(
                 at,
-                format!("{bits:#x} has bits that tell what is done to a node"),
-                "Only 0x800, 0x1000 and 0x10000 and above are for a file to say.",
+                format!("{bits:#x} has bits that tell what a node is or what is being done to it"),
+                "Only 0x2, 0x4, 0x8, 0x800, 0x1000, 0x2000 and 0x10000 and above are for a file to say.",
             ));
         }
         flags.0 = flags.0 & !NodeFlags::WRITABLE.0 | bits;

@@ -8,12 +8,12 @@ use super::{
 };
 use crate::{
     command::{Draw, Push},
-    file::CommandSpec,
+    file::{AnswerSpec, CommandSpec, GlobalSpec},
     load::{Scene, SceneError, Source},
 };
-use glam::DVec3;
+use glam::{DQuat, DVec3};
 use trocar_dynamics::{Anchor, Bodies, Local, MatterId, Tie, anchor::Support};
-use trocar_soft::{Global, Input, Net, NodeFlags, global::End, stability};
+use trocar_soft::{Global, Input, Link, Net, NodeFlags, global::End, stability};
 
 /// What a timed command pushes, by what force and until when; none if it pushes nothing.
 pub(crate) fn timed_pushes(
@@ -89,6 +89,14 @@ pub(crate) fn timed_pushes(
     Ok((push, Some(draw)))
 }
 
+/// An anchor as the end of an element.
+fn end(anchor: Anchor) -> End {
+    match (anchor.matter, anchor.at) {
+        (MatterId::WORLD, Local::Frame(_, point)) => End::At(point),
+        _ => End::On(anchor),
+    }
+}
+
 impl Model {
     /// Elements between different things, and ties of what bodies hold.
     pub(super) fn add_elements(&mut self, scene: &Scene) -> Result<(), SceneError> {
@@ -106,17 +114,12 @@ impl Model {
     /// Bodies and particles that springs draw move as nodes do: by the mean of old and new velocity they would gain energy.
     fn draw_bodies(&mut self) {
         let Some(matter) = self.bodies else { return };
-        let springs = self
-            .globals
-            .iter()
-            .filter(|g| g.law.input == Input::Distance);
+        let springs = self.globals.iter().filter(|g| !g.damps());
         let mut drawn: Vec<u32> = Vec::new();
-        for end in springs.flat_map(|g| g.ends) {
-            if let End::On(anchor) = end {
-                let parts = Support::of(&anchor);
-                let ours = parts.parts().iter().filter(|p| p.0 == matter);
-                drawn.extend(ours.map(|(_, at, _)| at.node));
-            }
+        for anchor in springs.flat_map(Global::anchors) {
+            let parts = Support::of(anchor);
+            let ours = parts.parts().iter().filter(|p| p.0 == matter);
+            drawn.extend(ours.map(|(_, at, _)| at.node));
         }
         let any: &mut dyn std::any::Any = &mut *self.matters[matter.index()];
         if let Some(bodies) = any.downcast_mut::<Bodies>() {
@@ -132,11 +135,8 @@ impl Model {
 
     /// Marks the nodes from which elements lead to something else, and those that are tied to bodies (K26).
     pub(super) fn mark_joined(&mut self) {
-        let ends = self.globals.iter().flat_map(|g| g.ends);
-        let led = ends.filter_map(|end| match end {
-            End::On(anchor) => Some((anchor, NodeFlags::GLOBAL_ELEMENT)),
-            End::At(_) => None,
-        });
+        let ends = self.globals.iter().flat_map(Global::anchors);
+        let led = ends.map(|anchor| (*anchor, NodeFlags::GLOBAL_ELEMENT));
         let ours = |a: &Anchor| Some(a.matter) == self.bodies;
         let tied = self.ties.iter().flat_map(|tie| {
             let held = [(tie.a, tie.b), (tie.b, tie.a)].into_iter();
@@ -156,7 +156,7 @@ impl Model {
 
     pub(super) fn element(
         &self,
-        item: &Item<'_, crate::file::GlobalSpec>,
+        item: &Item<'_, GlobalSpec>,
         signals: &Signals,
     ) -> Result<Global, SceneError> {
         let check = Checker {
@@ -182,7 +182,51 @@ impl Model {
                 "Name another point.",
             ));
         }
-        let law = answer::law(&check, &["answer".into()], &spec.answer)?;
+        let element = match (&spec.answer, spec.bend, spec.torsion) {
+            (Some(answer), None, None) if spec.middle.is_none() => {
+                self.link(&check, (a, b), answer, (spec, signals))?
+            }
+            (None, Some(constant), None) => self.bend(&check, [a, b], constant, spec)?,
+            (None, None, Some(constant)) if spec.middle.is_none() => {
+                let rest = [a, b].map(|e| self.turn_of(&e));
+                Global::torsion([a, b].map(end), constant, rest)
+            }
+            _ => {
+                return Err(check.error(
+                    &["a".into()],
+                    "an element is a spring or damper, bends, or turns back",
+                    "Give one of `answer`, `bend` with `middle`, and `torsion`.",
+                ));
+            }
+        };
+        let told = spec.rest_length.is_some() || spec.shorten != 0.0 || spec.drive.is_some();
+        if spec.answer.is_none() && told {
+            return Err(check.error(
+                &["a".into()],
+                "only springs have a length and are driven",
+                "Leave `rest_length`, `shorten` and `drive` out.",
+            ));
+        }
+        match element.objection() {
+            None => Ok(element),
+            Some(objection) => {
+                let kinds = [("bend", spec.bend), ("torsion", spec.torsion)];
+                let kind = kinds.iter().find(|k| k.1.is_some());
+                let key = kind.map_or("answer", |k| k.0);
+                Err(check.error(&[key.into()], objection, "Correct it."))
+            }
+        }
+    }
+
+    /// A spring or damper.
+    fn link(
+        &self,
+        check: &Checker<'_>,
+        (a, b): (Anchor, Anchor),
+        answer: &AnswerSpec,
+        (spec, signals): (&GlobalSpec, &Signals),
+    ) -> Result<Global, SceneError> {
+        let law = answer::law(check, &["answer".into()], answer)?;
         let on_film = [a, b].iter().any(|e| self.membrane(e.matter).is_some());
         if on_film && law.input == Input::Velocity {
             return Err(check.error(
@@ -191,34 +235,57 @@ impl Model {
                 "Give the membrane `damping`, or end the damper on something else.",
             ));
         }
-        let apart = from.distance(self.place_of(&b));
+        let apart = self.place_of(&a).distance(self.place_of(&b));
         let rest = edit::rest_length(spec.rest_length, spec.shorten, apart)
             .map_err(|problem| check.error(&["rest_length".into()], problem, "Correct it."))?;
         let drive = match &spec.drive {
             None => None,
             Some(active) => {
-                let (signal, drive) = answer::drive(&check, &["drive".into()], active, signals)?;
+                let (signal, drive) = answer::drive(check, &["drive".into()], active, signals)?;
                 Some((signals[signal].1.clone(), drive))
             }
         };
-        let end = |anchor: Anchor| match (anchor.matter, anchor.at) {
-            (MatterId::WORLD, Local::Frame(_, point)) => End::At(point),
-            _ => End::On(anchor),
+        let length = match law.input {
+            Input::Distance => rest,
+            Input::Velocity => 0.0,
         };
-        let element = Global {
-            ends: [end(a), end(b)],
-            rest_length: if law.input == Input::Distance {
-                rest
-            } else {
-                0.0
-            },
-            law,
+        let link = Link {
             drive,
+            ..Link::new(length, law)
         };
-        match element.objection() {
-            None => Ok(element),
-            Some(objection) => Err(check.error(&["answer".into()], objection, "Correct it.")),
-        }
+        Ok(Global::link([a, b].map(end), link))
+    }
+
+    /// What keeps the angle at a point between two others.
+    fn bend(
+        &self,
+        check: &Checker<'_>,
+        [a, b]: [Anchor; 2],
+        constant: f64,
+        spec: &GlobalSpec,
+    ) -> Result<Global, SceneError> {
+        let Some(middle) = &spec.middle else {
+            return Err(check.error(
+                &["bend".into()],
+                "what bends has a `middle`, between `a` and `b`",
+                "Name the point that bends.",
+            ));
+        };
+        let middle = self.anchor_at(check, "middle", middle, None)?;
+        let points = [a, middle, b];
+        let places = points.map(|e| self.place_of(&e));
+        Ok(Global::bend(points.map(end), constant, places))
+    }
+
+    /// How the frame that an anchor is on is turned at the start; of what has none, not at all.
+    fn turn_of(&self, anchor: &Anchor) -> DQuat {
+        let Local::Frame(node, _) = anchor.at else {
+            return DQuat::IDENTITY;
+        };
+        let turned = self.start[anchor.matter.index()]
+            .orientation
+            .get(node as usize);
+        turned.copied().unwrap_or_default()
     }
 
     /// Where a point is at the start, m.
@@ -265,16 +332,12 @@ impl Model {
                     matter: MatterId(i as u32),
                     ..*anchor
                 }),
-                None => End::At(self.place_of(anchor)),
+                None => End::Away(self.place_of(anchor)),
             },
-            End::At(_) => *end,
+            End::At(_) | End::Away(_) => *end,
         };
-        let here = self.globals.iter().map(|g| Global {
-            ends: [local(&g.ends[0]), local(&g.ends[1])],
-            ..g.clone()
-        });
-        here.filter(|g| g.ends.iter().any(|e| matches!(e, End::On(_))))
-            .collect()
+        let here = self.globals.iter().map(|g| g.with_ends(local));
+        here.filter(|g| g.anchors().next().is_some()).collect()
     }
 
     /// The longest substep for bodies that elements of this group pull at, s: as if everything at their other ends stood still
@@ -286,19 +349,17 @@ impl Model {
         let masses = self.matters[bodies.index()].masses();
         let mut answers: Vec<[f64; 2]> = vec![[0.0; 2]; masses.len()];
         for g in &self.globals {
-            for end in &g.ends {
-                let End::On(anchor) = end else { continue };
+            for anchor in g.anchors() {
                 for (m, at, weight) in Support::of(anchor).parts().iter().filter(|p| p.0 == bodies)
                 {
                     let i = at.node as usize;
-                    let turn = masses
-                        .rigid()
-                        .get(i)
-                        .and_then(|r| r.inertia)
-                        .map_or(0.0, |j| at.offset.length_squared() / j.min_element());
+                    let inertia = masses.rigid().get(i).and_then(|r| r.inertia);
+                    let arm = at.offset.length_squared();
+                    let turn = inertia.map_or(0.0, |j| arm / j.min_element());
                     let light = (1.0 / masses.mass()[i] + turn) * weight * weight;
-                    let kind = usize::from(g.law.input == Input::Velocity);
+                    let kind = usize::from(g.damps());
                     answers[i][kind] += 2.0 * g.slope() * light;
+                    answers[i][0] += inertia.map_or(0.0, |j| 2.0 * g.turning() / j.min_element());
                     debug_assert!(*m == bodies);
                 }
             }

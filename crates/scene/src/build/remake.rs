@@ -7,7 +7,7 @@ use crate::{
     parameter::single::{self, Touches},
 };
 use trocar_dynamics::{Bodies, BodyNumber, Matter, MatterId};
-use trocar_soft::{Global, Hyper, Net, StepBounds, global::End};
+use trocar_soft::{Global, Hyper, Net, StepBounds};
 
 /// What the scene says, as far as it can be changed.
 #[derive(Default)]
@@ -293,11 +293,7 @@ impl Model {
                 continue;
             }
             let element = self.element(&item, &known).map_err(|e| e.problem)?;
-            let ends = element.ends.iter().filter_map(|end| match end {
-                End::On(anchor) => Some(anchor.matter),
-                End::At(_) => None,
-            });
-            changed.extend(ends);
+            changed.extend(element.anchors().map(|a| a.matter));
             globals[i] = element;
             any = true;
         }

@@ -8,7 +8,7 @@ use std::cmp::Ordering;
 use trocar_collide::rigid::Point;
 use trocar_dynamics::{Anchor, Bodies, Joint, Local, MatterId, Nodes, joint::Kind};
 use trocar_math::Sets;
-use trocar_soft::global::End;
+use trocar_soft::Global;
 
 /// Slower than this, m/s and rad/s, a body counts as resting.
 const CALM: [f64; 2] = [0.01, 0.1];
@@ -127,13 +127,9 @@ impl Islands {
             busy[n as usize] = true;
         }
         // Springs draw without asking who sleeps.
-        let pulled = model.globals.iter().flat_map(|g| g.ends);
-        for end in pulled {
-            if let End::On(anchor) = end
-                && let Some(n) = body(&anchor)
-            {
-                busy[n as usize] = true;
-            }
+        let pulled = model.globals.iter().flat_map(Global::anchors);
+        for n in pulled.filter_map(body) {
+            busy[n as usize] = true;
         }
         for hold in model.bodies_of(bodies).map_or(&[][..], Bodies::holds) {
             busy[hold.body as usize] = true;

@@ -196,7 +196,7 @@ pub struct ElementSpec {
     pub drive: Option<ActiveSpec>,
 }
 
-/// An element between points of different things, or a point and a place in space.
+/// An element between points of different things, or a point and a place in space; give one of `answer` (a spring or damper), `bend` and `torsion`.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GlobalSpec {
@@ -205,9 +205,19 @@ pub struct GlobalSpec {
     /// The other end. Left out: the place where `a` is when the scene begins.
     #[serde(default)]
     pub b: Option<AnchorSpec>,
-    /// How it answers.
-    pub answer: AnswerSpec,
-    /// Length at rest, m. Left out: as far as its ends are apart.
+    /// How a spring or damper answers.
+    #[serde(default)]
+    pub answer: Option<AnswerSpec>,
+    /// Keeps the angle at `middle` between `a` and `b`, N/rad, ≥ 0.
+    #[serde(default)]
+    pub bend: Option<f64>,
+    /// The point that bends.
+    #[serde(default)]
+    pub middle: Option<AnchorSpec>,
+    /// Turns `a`, a body or central node, back to how it stands in `b`, another such or a place in space, when the scene begins, N·m/rad, ≥ 0.
+    #[serde(default)]
+    pub torsion: Option<f64>,
+    /// Length at rest of a spring, m. Left out: as far as its ends are apart.
     #[serde(default)]
     pub rest_length: Option<f64>,
     /// By what part it is shorter at rest than that, 0 to 1. Default: 0.
@@ -390,8 +400,20 @@ pub struct NodeSpec {
     /// It is marked for cutting.
     #[serde(default)]
     pub cut_mark: Option<bool>,
-    /// Kuhn's attribute bits, in the place of `touchable`, `mark` and `cut_mark`: 0x800 marked for cutting, 0x1000 not touchable, 0x10000 and above the
-    /// mark. What else they tell is what is done to a node, and not for a file to say.
+    /// A clip is on it when the scene begins.
+    #[serde(default)]
+    pub clipped: Option<bool>,
+    /// It is on the lip of a cut that goes part of the way.
+    #[serde(default)]
+    pub cut: Option<bool>,
+    /// It is on the lip of a cut that goes all the way.
+    #[serde(default)]
+    pub divided: Option<bool>,
+    /// It was coagulated.
+    #[serde(default)]
+    pub coagulated: Option<bool>,
+    /// Kuhn's attribute bits, in the place of all these and of `touchable` and `mark`: 0x2 clipped, 0x4 cut, 0x8 divided, 0x800 marked for cutting, 0x1000 not touchable,
+    /// 0x2000 coagulated, 0x10000 and above the mark. All else tells what a node is or what is being done to it, and is not for a file to say.
     #[serde(default)]
     pub bits: Option<u32>,
 }

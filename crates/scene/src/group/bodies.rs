@@ -7,7 +7,7 @@ use trocar_dynamics::{
     BodyContact, Bonds, Cast, Joint, Local, MatterId,
     solve::{self, Touches},
 };
-use trocar_soft::global::End;
+use trocar_soft::Global;
 
 impl Group {
     /// Contacts of rigid bodies; what strikes another rebounds.
@@ -24,12 +24,11 @@ impl Group {
             }
         }
         // What an element or a command pulls at does not sleep.
-        let pulled = self.globals.iter().flat_map(|g| g.ends);
-        let pushed = stage.pushes.iter().map(|p| End::On(p.0));
-        for end in pulled.chain(pushed) {
-            if let End::On(anchor) = end
-                && let (true, Local::Frame(node, _) | Local::Node(node)) =
-                    (Some(anchor.matter) == stage.model.bodies, anchor.at)
+        let pulled = self.globals.iter().flat_map(Global::anchors);
+        let pushed = stage.pushes.iter().map(|p| &p.0);
+        for anchor in pulled.chain(pushed) {
+            if let (true, Local::Frame(node, _) | Local::Node(node)) =
+                (Some(anchor.matter) == stage.model.bodies, anchor.at)
             {
                 collisions.wake(node as usize);
             }
@@ -95,9 +94,8 @@ impl Group {
         let Some(bodies) = stage.model.bodies else {
             return;
         };
-        for end in self.globals.iter().flat_map(|g| g.ends) {
-            if let End::On(anchor) = end
-                && anchor.matter == bodies
+        for anchor in self.globals.iter().flat_map(Global::anchors) {
+            if anchor.matter == bodies
                 && let Local::Frame(node, _) | Local::Node(node) = anchor.at
             {
                 self.nodes[stage.slot[bodies.index()] as usize].touching[node as usize] = true;

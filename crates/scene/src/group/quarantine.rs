@@ -4,6 +4,7 @@ use super::{Group, Stage};
 use crate::works::Work;
 use glam::DVec3;
 use trocar_dynamics::{Masses, MatterId, Nodes, joint::Memory};
+use trocar_soft::global::Flow;
 
 /// Matter that went bad this often is frozen.
 pub(super) const PATIENCE: u32 = 3;
@@ -41,6 +42,12 @@ impl Group {
         }
         if !self.fallen.contains(&m) {
             self.fallen.push(m);
+        }
+        // What was drawn out on the way is as it was built.
+        for global in &mut self.globals {
+            if global.anchors().any(|a| a.matter == m) {
+                global.resume_flow(Flow::default());
+            }
         }
         // What threw it must not throw it again.
         for tie in &mut self.ties {

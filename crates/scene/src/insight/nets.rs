@@ -10,6 +10,10 @@ pub(super) fn state(net: &Net, nodes: &Nodes, i: usize, flags: NodeFlags) -> Nod
         _ if flags.has(NodeFlags::FORCE_INPUT) => NodeState::Pulled,
         Lock::Fixed => NodeState::Fixed,
         _ if flags.has(NodeFlags::GRASPED) => NodeState::Grasped,
+        _ if flags.has(NodeFlags::COAGULATED) => NodeState::Coagulated,
+        _ if flags.has(NodeFlags::DIVIDED) => NodeState::Cut,
+        _ if flags.has(NodeFlags::CUT) => NodeState::Cut,
+        _ if flags.has(NodeFlags::CLIPPED) => NodeState::Clipped,
         _ if flags.has(NodeFlags::CUT_MARK) => NodeState::Marked,
         _ if flags.has(NodeFlags::SLAVE) => NodeState::Hyper,
         _ if flags.has(NodeFlags::GLOBAL_ELEMENT) => NodeState::Joined,
@@ -49,10 +53,10 @@ pub(super) fn element(
 pub(super) fn see_bends(net: &Net, nodes: &Nodes, out: &mut Insight) {
     for (bend, rest) in net.bends_at_rest() {
         let [i, k, j] = bend.nodes.map(|n| nodes.position[n as usize]);
-        let force = element::bending_force(k - i, k - j, bend.constant, rest);
-        let force = 0.5 * force.dot((k - i + k - j).normalize_or_zero());
-        out.elements.push(ElementInsight { a: i, b: k, force });
-        out.elements.push(ElementInsight { a: k, b: j, force });
+        let [one, other] = element::bending_shares(k - i, k - j, bend.constant, rest);
+        for (a, b, force) in [(i, k, one), (k, j, other)] {
+            out.elements.push(ElementInsight { a, b, force });
+        }
     }
 }
 

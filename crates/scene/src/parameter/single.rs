@@ -194,9 +194,17 @@ pub(super) fn visit(scene: &mut Scene, visitor: Visitor<'_>) {
             rank: Rank::First,
             hidden: false,
         };
-        on.answer("", &mut element.answer);
-        on.lengths("", element.rest_length.as_mut(), &mut element.shorten);
-        on.drive("", element.drive.as_mut());
+        if let Some(answer) = &mut element.answer {
+            on.answer("", answer);
+            on.lengths("", element.rest_length.as_mut(), &mut element.shorten);
+            on.drive("", element.drive.as_mut());
+        }
+        if let Some(stiffness) = &mut element.bend {
+            on.bend("bend stiffness", stiffness);
+        }
+        if let Some(stiffness) = &mut element.torsion {
+            on.torsion("torsion stiffness", stiffness);
+        }
     }
     let films = scene.sources.iter().flat_map(|s| &s.file.membrane);
     let films: Vec<String> = films.map(|m| m.name.clone()).collect();
@@ -529,19 +537,26 @@ impl Shown<'_> {
             self.drive(&prefix, element.drive.as_mut());
         }
         for (i, bend) in edit.bends.iter_mut().enumerate() {
-            let (name, about) = (format!("bend {i} stiffness"), "What keeps an angle.");
-            let place = Place::Number(&mut bend.stiffness);
-            self.show(name, "N/rad", about, Range::UpTo(0.1), place);
+            self.bend(&format!("bend {i} stiffness"), &mut bend.stiffness);
         }
         for (i, torsion) in edit.torsions.iter_mut().enumerate() {
-            let name = format!("torsion {i} stiffness");
-            let about = "What turns a central node back.";
-            let place = Place::Number(&mut torsion.stiffness);
-            self.show(name, "N·m/rad", about, Range::UpTo(0.1), place);
+            self.torsion(&format!("torsion {i} stiffness"), &mut torsion.stiffness);
         }
         for (i, driven) in edit.driven.iter_mut().enumerate() {
             self.drive(&format!("driven {i} "), Some(&mut driven.drive));
         }
+    }
+
+    fn bend(&mut self, name: &str, stiffness: &mut f64) {
+        let place = Place::Number(stiffness);
+        let about = "What keeps an angle.";
+        self.show(name.into(), "N/rad", about, Range::UpTo(0.1), place);
+    }
+
+    fn torsion(&mut self, name: &str, stiffness: &mut f64) {
+        let place = Place::Number(stiffness);
+        let about = "What turns a central node or a body back.";
+        self.show(name.into(), "N·m/rad", about, Range::UpTo(0.1), place);
     }
 
     /// What nodes that a tissue names are marked as (K26).
@@ -554,9 +569,22 @@ impl Shown<'_> {
                 let (name, place) = (format!("{title} touchable"), Place::Yes(touchable));
                 self.show(name, "", about, Range::Choice, place);
             }
-            if let Some(marked) = &mut node.cut_mark {
-                let (name, about) = (format!("{title} cut mark"), "It is marked for cutting.");
-                self.show(name, "", about, Range::Choice, Place::Yes(marked));
+            let named = [
+                ("cut mark", "It is marked for cutting.", &mut node.cut_mark),
+                ("clipped", "A clip is on it.", &mut node.clipped),
+                ("cut", "A cut goes part of the way there.", &mut node.cut),
+                (
+                    "divided",
+                    "A cut goes all the way there.",
+                    &mut node.divided,
+                ),
+                ("coagulated", "It was coagulated.", &mut node.coagulated),
+            ];
+            for (name, about, on) in named {
+                if let Some(on) = on {
+                    let name = format!("{title} {name}");
+                    self.show(name, "", about, Range::Choice, Place::Yes(on));
+                }
             }
             if let Some(mark) = &mut node.mark {
                 let about = "The mark that rules of behaviour refer to, a whole number.";
@@ -564,7 +592,7 @@ impl Shown<'_> {
                 self.show(format!("{title} mark"), "", about, range, Place::Mark(mark));
             }
             if let Some(bits) = &mut node.bits {
-                let about = "Its attribute bits: 2048 cut mark, 4096 not touchable, 65536 and above the mark.";
+                let about = "Its attribute bits: 2 clipped, 4 cut, 8 divided, 2048 cut mark, 4096 not touchable, 8192 coagulated, 65536 and above the mark.";
                 let range = Range::Within(f64::from(u32::MAX));
                 self.show(format!("{title} bits"), "", about, range, Place::Bits(bits));
             }

@@ -192,16 +192,32 @@ impl Bent {
     }
 }
 
-/// Force (N) on the middle node `k` of a bending element (K41, (3.40)); each neighbour takes minus
-/// half of it, so that no momentum is lost (the printed law gives no reaction).
+/// The part of a bending element's force that its neighbour `i` takes, from 0 to 1; `j` takes the rest. It is that of a lever: the longer arm bears less, each half if they
+/// are alike.
+fn bending_lever(to_i: DVec3, to_j: DVec3) -> f64 {
+    let (i, j) = (to_i.length(), to_j.length());
+    j / (i + j).max(NO_LENGTH)
+}
+
+/// Forces (N) on neighbour `i`, the middle node `k` and neighbour `j` of a bending element: [`bending_force`] and its reactions (the printed law gives none), so that neither momentum nor angular
+/// momentum is lost.
+pub fn bending_forces(to_i: DVec3, to_j: DVec3, constant: f64, rest: &Bent) -> [DVec3; 3] {
+    let force = bending_force(to_i, to_j, constant, rest);
+    let lever = bending_lever(to_i, to_j);
+    [force * -lever, force, force * (lever - 1.0)]
+}
+
+/// Force (N) on the middle node `k` of a bending element (K41, (3.40)).
 ///
 /// `to_i` = u_k − u_i, `to_j` = u_k − u_j (m), `constant` in N/rad, `rest` how it was built.
-/// The force acts along s = 2u_k − u_i − u_j, where it exerts no moment. On a straight line there is no direction to bend to, and the printed law jumps
+/// The force acts along s = 2 (λ (u_k − u_i) + (1 − λ)(u_k − u_j)), with λ the lever of `i`: there it exerts no moment. With arms of one length that is the printed
+/// 2u_k − u_i − u_j; with others the printed one lies all but along the line, and would push the middle to and fro instead of bending it back. On a straight line there is no direction to bend to, and the printed law jumps
 /// from k (π − rest) to its opposite there unless it is straight at rest (K38). So where the line is bent less than half as much as at rest, the
 /// force grows with |s| from nothing, in no place faster than [`bending_stiffness`] says. Nor does it where the arms are short: there it fades with
 /// the shorter one.
 pub fn bending_force(to_i: DVec3, to_j: DVec3, constant: f64, rest: &Bent) -> DVec3 {
-    let s = to_i + to_j;
+    let lever = bending_lever(to_i, to_j);
+    let s = (to_i * lever + to_j * (1.0 - lever)) * 2.0;
     let length = s.length();
     if length == 0.0 {
         return DVec3::ZERO;
@@ -211,20 +227,33 @@ pub fn bending_force(to_i: DVec3, to_j: DVec3, constant: f64, rest: &Bent) -> DV
     s * (constant * (angle(to_i, to_j) - rest.angle) / reach)
 }
 
+/// What the neighbours of a bending element take of its force, N: positive pushes the middle away from the line between them.
+pub fn bending_shares(to_i: DVec3, to_j: DVec3, constant: f64, rest: &Bent) -> [f64; 2] {
+    let force = bending_force(to_i, to_j, constant, rest);
+    let lever = bending_lever(to_i, to_j);
+    let pushed = force.dot((to_i * lever + to_j * (1.0 - lever)).normalize_or_zero());
+    [pushed * lever, pushed * (1.0 - lever)]
+}
+
+/// The length of the arms of a bending element, m: of different ones the harmonic mean, which is that of a pair alike that bends as easily.
+fn bending_arm(to_i: DVec3, to_j: DVec3) -> f64 {
+    2.0 * bending_lever(to_i, to_j) * to_i.length()
+}
+
 /// Below which |s| a bending element pushes less than its law says, m.
 fn fading_reach(to_i: DVec3, to_j: DVec3, rest: f64) -> f64 {
-    0.25 * (to_i.length() + to_j.length()) * (PI - rest)
+    0.5 * bending_arm(to_i, to_j) * (PI - rest)
 }
 
 /// Energy of a bending element, J.
 ///
 /// With arms of equal length L the force does the work ½ F ds along s = |2u_k − u_i − u_j| = 2 L sin(θ/2), θ = π − angle, so
 /// that V = ½ k L ∫ (θ − θ₀) cos(θ/2) dθ, and ½ k L²/r ∫ (θ − θ₀) sin θ dθ below the reach r where it fades; k is less where the arms are short. The law has no energy in general: it depends
-/// on the angle alone and yet acts along a line whose length depends on the arms as well, so the work of stretching them while bent, or of arms of
-/// different lengths (taken here as their mean), is not counted. Near a straight rest the error is of the second order in θ.
+/// on the angle alone and yet acts along a line whose length depends on the arms as well, so the work of stretching them while bent is not counted. Arms of
+/// different lengths count as their harmonic mean. Near a straight rest the error is of the second order in θ.
 pub fn bending_energy(to_i: DVec3, to_j: DVec3, constant: f64, rest: &Bent) -> f64 {
     use trocar_math::real::{acos, cos, sin};
-    let arm = 0.5 * (to_i.length() + to_j.length());
+    let arm = bending_arm(to_i, to_j);
     let (bent, start) = (PI - angle(to_i, to_j), PI - rest.angle);
     let whole = |bent: f64| {
         2.0 * (bent - start) * sin(0.5 * bent) + 4.0 * (cos(0.5 * bent) - cos(0.5 * start))
@@ -472,11 +501,31 @@ mod tests {
             DVec3::new(1.2, 0.0, 0.2),
         );
         let straight = bent_at(PI, 1.0);
-        let f = bending_force(k - i, k - j, 2.0, &straight);
+        let [at_i, f, at_j] = bending_forces(k - i, k - j, 2.0, &straight);
         // Bent upwards at k: pushed down.
         assert!(f.y < 0.0);
-        let moment = k.cross(f) + i.cross(f * -0.5) + j.cross(f * -0.5);
+        assert!((at_i + f + at_j).length() < 1e-15);
+        let moment = k.cross(f) + i.cross(at_i) + j.cross(at_j);
         assert!(moment.length() < 1e-15);
+        // Arms of whatever length, nearly straight: it is the gradient of its energy, and acts across the line.
+        let (i, j) = (DVec3::X * -0.01, DVec3::X * 0.03);
+        let rest = Bent::new(-i, -j);
+        let at = |y: f64, z: f64| DVec3::new(0.0, y, z);
+        let forces = bending_forces(at(1e-4, 0.0) - i, at(1e-4, 0.0) - j, 2.0, &rest);
+        let energy = |k: DVec3, i: DVec3| bending_energy(k - i, k - j, 2.0, &rest);
+        let e = 1e-8;
+        let at_k = (energy(at(1e-4 + e, 0.0), i) - energy(at(1e-4 - e, 0.0), i)) / (2.0 * e);
+        let up = DVec3::Y * e;
+        let at_i = (energy(at(1e-4, 0.0), i + up) - energy(at(1e-4, 0.0), i - up)) / (2.0 * e);
+        assert!(
+            (forces[1].y / -at_k - 1.0).abs() < 1e-3,
+            "{forces:?} {at_k}"
+        );
+        assert!(
+            (forces[0].y / -at_i - 1.0).abs() < 1e-3,
+            "{forces:?} {at_i}"
+        );
+        assert!(forces[1].x.abs() < 0.01 * forces[1].y.abs(), "{forces:?}");
         // Straight: nothing, and no singularity on the way there.
         assert_eq!(
             bending_force(DVec3::X, -DVec3::X, 2.0, &straight),

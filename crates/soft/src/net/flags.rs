@@ -39,8 +39,13 @@ impl NodeFlags {
     /// First bit of the mark that rules of behaviour refer to; the bits above belong to it.
     pub const MANIPULATION_MARK: Self = Self(0x10000);
 
-    /// What a model file may say of a node; all else tells what is done to it.
-    pub const WRITABLE: Self = Self(0xFFFF_0000 | Self::CUT_MARK.0 | Self::NOT_INTERACTIVE.0);
+    /// What was done to a node and stays: a scene may begin after it, and a command may do it.
+    pub const TREATED: Self =
+        Self(Self::CLIPPED.0 | Self::CUT.0 | Self::DIVIDED.0 | Self::COAGULATED.0);
+
+    /// What a model file may say of a node; all else tells what it is or what is being done to it.
+    pub const WRITABLE: Self =
+        Self(0xFFFF_0000 | Self::CUT_MARK.0 | Self::NOT_INTERACTIVE.0 | Self::TREATED.0);
 
     /// True if all bits of `other` are set.
     pub fn has(self, other: Self) -> bool {

@@ -265,10 +265,10 @@ impl Net {
                 nodes.position[k] - nodes.position[i],
                 nodes.position[k] - nodes.position[j],
             );
-            let force = element::bending_force(to_i, to_j, bend.constant, rest);
-            nodes.force[k] += force;
-            nodes.force[i] -= force * 0.5;
-            nodes.force[j] -= force * 0.5;
+            let forces = element::bending_forces(to_i, to_j, bend.constant, rest);
+            for (n, force) in [i, k, j].into_iter().zip(forces) {
+                nodes.force[n] += force;
+            }
         }
         for torsion in &self.torsions {
             let z = torsion.frame as usize;

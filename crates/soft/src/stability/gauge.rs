@@ -57,6 +57,7 @@ impl Gauge {
             if let Some(net) = net(k) {
                 net.masses().carry_velocities(nodes, crew);
                 remember(net, nodes, sums);
+                begin_turns(globals, slot, k, net, &mut self.turns);
                 least.take(turning_step(net, nodes, sums, &mut self.turns));
                 pass_on_to_fathers(net, sums);
                 net.present_slopes(nodes, time, NEAR, (sums, &lasting), crew);
@@ -66,12 +67,8 @@ impl Gauge {
         for g in globals {
             let now = g.present(sight, nodes, time, NEAR);
             lasting.take(now.step);
-            let kind = match g.law.input {
-                element::Input::Distance => STIFFNESS,
-                element::Input::Velocity => DRAG,
-            };
-            for end in &g.ends {
-                let End::On(anchor) = end else { continue };
+            let kind = if g.damps() { DRAG } else { STIFFNESS };
+            for anchor in g.anchors() {
                 for (matter, at, weight) in Support::of(anchor).parts() {
                     let share = slot[matter.index()] as usize;
                     let sums = &mut self.sums[share];
@@ -155,7 +152,7 @@ fn rate(masses: &Masses, at: &Point, now: &Present) -> f64 {
     let arm = at.offset.length();
     let inertia = masses.rigid().get(i).and_then(|r| r.inertia);
     let turn = inertia.map_or(0.0, |j| {
-        (now.slope * arm * arm + now.pull * arm) / j.min_element()
+        (now.slope * arm * arm + now.pull * arm + now.turn) / j.min_element()
     });
     now.slope / masses.mass()[i] + turn
 }
@@ -223,13 +220,25 @@ fn extended_slopes(net: &Net, nodes: &Nodes, sums: &mut [[f64; 2]]) {
     }
 }
 
+/// Begins what turns the frames of the net of a `share` with what elements between things have of it.
+fn begin_turns(globals: &[Global], slot: &[u32], share: usize, net: &Net, turns: &mut Vec<f64>) {
+    turns.clear();
+    turns.resize(net.masses().rigid().len(), 0.0);
+    for g in globals.iter().filter(|g| g.turning() > 0.0) {
+        let frames = g.ends().iter().filter_map(End::frame);
+        for (_, z) in frames.filter(|(m, _)| slot[m.index()] as usize == share) {
+            if let Some(turn) = turns.get_mut(z as usize) {
+                *turn += g.turning();
+            }
+        }
+    }
+}
+
 /// The step in which no father turns too far under the shape memory of its children, which is all that `sums` hold, s. Torsion
-/// of a frame counts, too.
-fn turning_step(net: &Net, nodes: &Nodes, sums: &[[f64; 2]], turns: &mut Vec<f64>) -> f64 {
+/// of a frame counts, too; that of elements to other things is in `turns`.
+fn turning_step(net: &Net, nodes: &Nodes, sums: &[[f64; 2]], turns: &mut [f64]) -> f64 {
     let masses = net.masses();
     let rigid = masses.rigid();
-    turns.clear();
-    turns.resize(rigid.len(), 0.0);
     for (i, sum) in sums.iter().enumerate() {
         if let Some(z) = net.father(i) {
             turns[z] += sum[STIFFNESS] * nodes.position[i].distance_squared(nodes.position[z]);

@@ -4,7 +4,7 @@ use super::{
     critical_step,
     probe::{Probe, rough},
 };
-use crate::{Net, element};
+use crate::{Global, Net, element};
 use glam::DVec3;
 use trocar_dynamics::{Integrator, Matter, integrator::Mode, masses::Brake};
 
@@ -117,11 +117,8 @@ impl Probe<'_> {
         let mut x: Vec<DVec3> = start
             .map(|(i, u)| u.axes * (u.gains * (u.axes.conjugate() * rough(i))))
             .collect();
-        let damped = self.nets.iter().any(|net| has_dampers(net))
-            || self
-                .globals
-                .iter()
-                .any(|g| g.law.input == element::Input::Velocity);
+        let damped =
+            self.nets.iter().any(|net| has_dampers(net)) || self.globals.iter().any(Global::damps);
         let rounds = if self.unknowns.len() > 20_000 {
             60
         } else {

@@ -4,7 +4,6 @@ use super::critical_step;
 use crate::{
     Global, Hyper, Net,
     element::{self, Bent},
-    global::End,
     net::{Bend, Twist},
 };
 use glam::DVec3;
@@ -175,16 +174,17 @@ pub(super) fn added(nets: &[&Net], hypers: &[Hyper], globals: &[Global]) -> Vec<
         .map(|net| vec![Added::default(); net.masses().len()])
         .collect();
     for g in globals {
-        for end in &g.ends {
-            let End::On(anchor) = end else { continue };
+        // Rows count what moves against each other twice; a point fixed in space does not move.
+        let slope = if g.is_lone() { 0.5 } else { 1.0 } * g.slope();
+        for anchor in g.anchors() {
             for (matter, at, weight) in Support::of(anchor).parts() {
                 let node = added
                     .get_mut(matter.index())
                     .and_then(|net| net.get_mut(at.node as usize));
                 let Some(node) = node else { continue };
-                match g.law.input {
-                    element::Input::Distance => node.stiffness += weight.abs() * g.slope(),
-                    element::Input::Velocity => node.drag += weight.abs() * g.slope(),
+                match g.damps() {
+                    false => node.stiffness += weight.abs() * slope,
+                    true => node.drag += weight.abs() * slope,
                 }
             }
         }

@@ -64,15 +64,7 @@ pub(super) fn stiffest_step(nets: &[&Net], hypers: &[Hyper], globals: &[Global])
         return f64::INFINITY;
     };
     let stiff: Vec<&Net> = stiff.iter().collect();
-    let globals: Vec<Global> = globals
-        .iter()
-        .map(|g| Global {
-            law: linear(g.law, g.slope()),
-            rest_length: 0.0,
-            drive: None,
-            ends: g.ends,
-        })
-        .collect();
+    let globals: Vec<Global> = globals.iter().map(Global::stiffest).collect();
     let mut probe = Probe::new(&stiff, hypers, &globals);
     match probe.exact_step() {
         (_, true) => probe.mode_step(),

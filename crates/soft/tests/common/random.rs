@@ -4,7 +4,7 @@ use glam::{DQuat, DVec3};
 use trocar_dynamics::{Anchor, Integrator, Lock, MassNode, MatterId, Rigid};
 use trocar_math::{Pose, real};
 use trocar_soft::{
-    Active, Base, Drive, Element, Global, Law, NetParts, NodeFlags, Pieces, Plastic, Signal,
+    Active, Base, Drive, Element, Global, Law, Link, NetParts, NodeFlags, Pieces, Plastic, Signal,
     element::Input,
     global::End,
     net::{Bend, Torsion, Twist},
@@ -202,28 +202,39 @@ pub fn net(dice: &mut Dice) -> Made {
         parts.integrator = Integrator::ALL[dice.below(Integrator::ALL.len())];
     }
     let mut globals = Vec::new();
-    if dice.once_in(32) {
+    if dice.once_in(12) {
         for _ in 0..=dice.below(2) {
-            let node = dice.below(frames + points);
-            let at = match node.checked_sub(frames) {
+            let place = |node: usize| match node.checked_sub(frames) {
                 Some(point) => parts.points[point],
                 None => parts.frames[node].position,
             };
-            let law = if dice.once_in(2) {
-                Law::damper(dice.scale(0.1, 10.0) * damping)
-            } else {
-                Law {
-                    plastic: None,
-                    ..law(dice, stiff, cell)
-                }
-            };
+            let on = |node: usize| End::On(Anchor::node(MatterId(0), node as u32));
+            let node = dice.below(frames + points);
+            let at = place(node);
             let to = at + dice.vector(2.0 * cell);
-            let spring = law.input == Input::Distance;
-            globals.push(Global {
-                ends: [End::On(Anchor::node(MatterId(0), node as u32)), End::At(to)],
-                rest_length: if spring { at.distance(to) } else { 0.0 },
-                law,
-                drive: None,
+            globals.push(match dice.below(4) {
+                0 => {
+                    let damper = Law::damper(dice.scale(0.1, 10.0) * damping);
+                    Global::link([on(node), End::At(to)], Link::new(0.0, damper))
+                }
+                1 => {
+                    // The node bends between another one and a place.
+                    let other = (node + 1 + dice.below(frames + points - 1)) % (frames + points);
+                    let constant = dice.scale(0.1, 3.0) * stiff * cell;
+                    let ends = [on(other), on(node), End::At(to)];
+                    Global::bend(ends, constant, [place(other), at, to])
+                }
+                2 if frames > 0 => {
+                    let frame = dice.below(frames);
+                    let constant = dice.scale(0.1, 3.0) * stiff * cell * cell;
+                    let turned = End::On(Anchor::frame(MatterId(0), frame as u32, DVec3::ZERO));
+                    let rest = [parts.frames[frame].rotation, DQuat::IDENTITY];
+                    Global::torsion([turned, End::At(to)], constant, rest)
+                }
+                _ => {
+                    let law = law(dice, stiff, cell);
+                    Global::link([on(node), End::At(to)], Link::new(at.distance(to), law))
+                }
             });
         }
     }

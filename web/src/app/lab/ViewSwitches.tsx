@@ -30,6 +30,9 @@ const VIEWS: { view: keyof Views; title: string; legend: Meaning[] }[] = [
       { colour: NODE_COLOURS.marked, means: "marked for cutting" },
       { colour: NODE_COLOURS.leader, means: "leads others" },
       { colour: NODE_COLOURS.passive, means: "passed through by instruments" },
+      { colour: NODE_COLOURS.clipped, means: "clipped" },
+      { colour: NODE_COLOURS.cut, means: "on the lip of a cut" },
+      { colour: NODE_COLOURS.coagulated, means: "coagulated" },
     ],
   },
   {
