@@ -190,7 +190,8 @@ fn energy_is_counted_and_not_gained() {
         )
         .replace("until = 1.5", "until = 0.05");
     let mut simulation = built(&loose(format!("{}{pushed}", duct("", ALL))));
-    run(&mut simulation, 0.05);
+    // The push is over then.
+    run(&mut simulation, 0.06);
     let mut quarters = [0.0_f64; 4];
     let given = simulation.energy().total();
     for quarter in &mut quarters {

@@ -25,9 +25,8 @@ fixed = [{ ring = 0 }, { ring = 1, axes = [0.5, 1, 1] }]
 material = { mass = 0.001, damping = 0.1, stiffness = 20, yields = { strain = 0.5 }, memory = 5, centre_mass = 0.01, centre_damping = 0.5, centre_stiffness = 10, torsion = 0.001, bending = 0.001, brace = 0.001, friction = [0.5, 0.4], ground = 0.0, contact_thickness = 0.002 }
 [pipe.edit]
 nodes = [
-  { node = 3, mass = 0.002, damping = 0.1, memory = 4, memory_law = "linear", axes = [1, 1, 1], touchable = true, mark = 3, cut_mark = false, base = [0, 0.101, 0.01] },
+  { node = 3, clipped = false, cut = false, divided = false, coagulated = false, mass = 0.002, damping = 0.1, memory = 4, memory_law = "linear", axes = [1, 1, 1], touchable = true, mark = 3, cut_mark = false, base = [0, 0.101, 0.01] },
   { node = 4, bits = 0x800 },
-  { node = 5, clipped = false, cut = false, divided = false, coagulated = false },
   { node = { centre = 2 }, turn_damping = 0.001, inertia = [1e-6, 1e-6, 1e-6] },
 ]
 [[pipe]]
@@ -168,7 +167,16 @@ fn of_a_couple_an_element_and_the_world() {
         "element 0",
         "",
         &[("answer", "stiffness"), ("drive", "drive force")],
-        &[("a", "what is joined"), ("b", "what is joined")],
+        &[
+            ("a", "what is joined"),
+            ("b", "what is joined"),
+            ("middle", "what is joined"),
+            (
+                "bend",
+                "of one that bends: elements_of_every_kind_join_things",
+            ),
+            ("torsion", "of one that turns back: likewise"),
+        ],
     );
     every_field_is_known(
         "World",
@@ -359,7 +367,16 @@ fn of_single_elements() {
         "ElementSpec",
         "element 0 ",
         &[("answer", "stiffness"), ("drive", "drive force")],
-        &[("a", "what is joined"), ("b", "what is joined")],
+        &[
+            ("a", "what is joined"),
+            ("b", "what is joined"),
+            ("middle", "what is joined"),
+            (
+                "bend",
+                "of one that bends: elements_of_every_kind_join_things",
+            ),
+            ("torsion", "of one that turns back: likewise"),
+        ],
     );
     known(
         "AnswerSpec",

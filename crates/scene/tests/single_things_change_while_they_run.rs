@@ -756,7 +756,7 @@ fn nodes_become_untouchable_and_are_marked_while_it_runs() {
     assert_eq!(other.flags(t, 1).unwrap().0 & 0xFFFF_1800, 0x7_1000);
     for (name, value, why) in [
         ("node 0 mark", 2.5, "whole number"),
-        ("node 1 bits", 1.0, "what is done to a node"),
+        ("node 1 bits", 1.0, "what is being done to it"),
     ] {
         let wish = change(&other, "sheet", name, value);
         let told = step(&mut other, &[wish]);
