@@ -5,7 +5,7 @@ mod four;
 use glam::DVec3;
 
 pub use four::{FourPairs, LEAST_SINE_SQUARED, segment_triangles};
-pub(crate) use four::{dot, lerp};
+pub(crate) use four::{Question, dot, lerp};
 
 /// Closest points of a segment and something else.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -100,16 +100,17 @@ impl Patch {
         } else if clear {
             // As long as the axis does not pierce the triangle, the tool is on the side on which it is. What is remembered may
             // say otherwise where the surface is crumpled, and would then pull it through.
-            let else_where = out_of_it.unwrap_or_else(|| way / way.length());
-            touch.normal = way.normalize_or(else_where);
+            let else_where = || out_of_it.unwrap_or_else(|| way / way.length());
+            touch.normal = way.try_normalize().unwrap_or_else(else_where);
         } else {
             touch.normal = out_of_it.unwrap_or(DVec3::ZERO);
         }
         if self.is_new(&touch) {
             out.push(touch);
         }
-        if four.once >> lane & 1 == 0
-            && let Some(other) = second(&touch, capsule, place, watched)
+        let features = four.twice.map(|lanes| lanes >> lane & 1 != 0);
+        if features.contains(&true)
+            && let Some(other) = second(&touch, capsule, place, watched, features)
             && self.is_new(&other)
         {
             out.push(other);
@@ -168,22 +169,24 @@ impl<'a> Tool<'a> {
         let corner = |k: usize| Four::of(at(0, k), at(1, k), at(2, k), at(3, k));
         let corners = [corner(0), corner(1), corner(2)];
         let all = (1_u32 << wanted.len()) - 1;
-        let nearest = |range| closest::segment_triangles(capsule.a, capsule.b, corners, range);
+        let question = closest::Question::new(capsule.a, capsule.b, corners);
         let mut ways = Ways::NONE;
-        let found = nearest(f64x4::splat(reach)).or_else(|| {
+        if question.all_beyond(f64x4::splat(reach)) {
             // Out of reach by their planes alone: only how far they come may bring them near.
-            self.swept?;
+            if self.swept.is_none() {
+                return Found::NONE;
+            }
             ways.ask(all, |lane| scene.ways(nodes(lane)));
-            nearest(ways.range(reach))
-        });
-        let Some(found) = found else {
-            return Found::NONE;
-        };
+            if question.all_beyond(ways.range(reach)) {
+                return Found::NONE;
+            }
+        }
+        let found = question.nearest();
         let beyond = |range: f64x4| {
             let beyond = found.distance_squared.simd_gt(range * range);
             beyond.to_bitmask()
         };
-        let (mut left, mut apart, mut once) = (all, 0, 0);
+        let (mut left, mut apart, mut twice) = (all, 0, [0; FEATURES]);
         match &self.swept {
             Some((ahead, way)) => {
                 let watched = capsule.radius + ahead.watch;
@@ -194,10 +197,10 @@ impl<'a> Tool<'a> {
                     left &= !beyond(ways.range(reach));
                     apart = beyond(f64x4::splat(watched));
                     if left & apart != 0 {
-                        apart &= !may_meet((capsule, *way), (corners, &ways.list), &found);
+                        apart &= !may_meet((capsule, *way), (corners, ways.corners()), &found);
                     }
                 }
-                once = !may_touch_twice(&found, capsule, watched);
+                twice = may_touch_twice(&found, capsule, watched);
             }
             None => left &= !beyond(f64x4::splat(reach)),
         }
@@ -207,7 +210,7 @@ impl<'a> Tool<'a> {
             distance_squared: found.distance_squared,
             left,
             apart,
-            once,
+            twice,
         }
     }
 }
@@ -222,8 +225,8 @@ pub(super) struct Found {
     left: u32,
     /// Those that do not meet the capsule on its way.
     apart: u32,
-    /// Those that touch it at one place at most.
-    once: u32,
+    /// Those that may touch it at a [second] place, for each feature that this may be.
+    twice: [u8; FEATURES],
 }
 
 impl Found {
@@ -233,7 +236,7 @@ impl Found {
         distance_squared: f64x4::ZERO,
         left: 0,
         apart: 0,
-        once: 0,
+        twice: [0; FEATURES],
     };
 
     /// Of one lane.
@@ -256,39 +259,55 @@ impl Found {
 struct Ways {
     list: [[DVec3; 3]; LANES],
     /// The longest of each.
-    longest: [f64; LANES],
+    longest: f64x4,
 }
 
 impl Ways {
     const NONE: Self = Self {
         list: [[DVec3::ZERO; 3]; LANES],
-        longest: [0.0; LANES],
+        longest: f64x4::ZERO,
     };
 
     /// Asks for those of a mask.
+    #[inline(always)]
     fn ask(&mut self, mask: u32, way: impl Fn(usize) -> [DVec3; 3]) {
-        let mut rest = mask;
-        while rest != 0 {
-            let lane = rest.trailing_zeros() as usize;
-            rest &= rest - 1;
-            self.list[lane] = way(lane);
-            let squares = self.list[lane].iter().map(|w| w.length_squared());
-            self.longest[lane] = squares.fold(0.0, f64::max).sqrt();
+        for lane in 0..LANES {
+            if mask >> lane & 1 != 0 {
+                self.list[lane] = way(lane);
+            }
         }
+        let mut most = f64x4::ZERO;
+        for corner in self.corners() {
+            // What is no number leaves what is there.
+            most = corner.length_squared().fast_max(most);
+        }
+        self.longest = most.sqrt();
+    }
+
+    /// Of the first corners, the second, the third.
+    #[inline(always)]
+    fn corners(&self) -> [Four; 3] {
+        let [p, q, r, s] = &self.list;
+        [
+            Four::of(&p[0], &q[0], &r[0], &s[0]),
+            Four::of(&p[1], &q[1], &r[1], &s[1]),
+            Four::of(&p[2], &q[2], &r[2], &s[2]),
+        ]
     }
 
     /// What may come within `reach` (m) is no farther away than this, m.
+    #[inline(always)]
     fn range(&self, reach: f64) -> f64x4 {
-        f64x4::splat(reach) + f64x4::new(self.longest)
+        f64x4::splat(reach) + self.longest
     }
 }
 
-/// Which of four triangles whose corners go `ways` (m) a capsule may meet whose ends go `way` (m), a bit for each: all but those that the direction of now
+/// Which of four triangles whose corners `go` (m) a capsule may meet whose ends go `way` (m), a bit for each: all but those that the direction of now
 /// keeps apart until the end, which is what a [sweep](crate::sweep) finds out first.
 #[inline(always)]
 fn may_meet(
     (capsule, way): (&Capsule, [DVec3; 2]),
-    (corners, ways): ([Four; 3], &[[DVec3; 3]; LANES]),
+    (corners, go): ([Four; 3], [Four; 3]),
     found: &FourPairs,
 ) -> u32 {
     let ends = [capsule.a, capsule.b].map(Four::splat);
@@ -297,8 +316,6 @@ fn may_meet(
     let unit = apart.times(f64x4::ONE / apart.length());
     let along = |v: Four| dot(v, unit);
     let start = ends[0];
-    let go = |k: usize| Four::of(&ways[0][k], &ways[1][k], &ways[2][k], &ways[3][k]);
-    let go = [go(0), go(1), go(2)];
     let nearest = |[x, y, z]: [f64x4; 3]| x.fast_min(y).fast_min(z);
     let from = corners.map(|corner| along(corner - start));
     let to = [0, 1, 2].map(|k| from[k] + along(go[k]));
@@ -315,10 +332,13 @@ fn may_meet(
     !(apart & poison.simd_eq(f64x4::ZERO)).to_bitmask()
 }
 
-/// Which of four triangles a capsule may touch within `range` (m) at a [second] place, a bit for each: the ends and the places nearest to the sides
-/// are near each other, or far from the others.
+/// Where else a capsule may touch a triangle: its ends, and over the sides.
+const FEATURES: usize = 5;
+
+/// Which of four triangles a capsule may touch within `range` (m) at a [second] place, for each feature a bit for each: the ends and the places nearest to
+/// the sides are near each other, or far from the others.
 #[inline(always)]
-fn may_touch_twice(found: &FourPairs, capsule: &Capsule, range: f64) -> u32 {
+fn may_touch_twice(found: &FourPairs, capsule: &Capsule, range: f64) -> [u8; FEATURES] {
     // A hair more, for what was rounded.
     let range = range * (1.0 + 1e-9) + 1e-12;
     let square = f64x4::splat(range * range);
@@ -326,22 +346,31 @@ fn may_touch_twice(found: &FourPairs, capsule: &Capsule, range: f64) -> u32 {
     let length = f64x4::splat(capsule.a.distance(capsule.b));
     let from = found.along * length;
     let aside = |along: f64x4| (along * length - from).abs().simd_gt(least);
-    let mut may = !found.plain;
-    for (along, distance_squared) in found.sides {
-        may |= aside(along) & distance_squared.simd_le(square);
-    }
+    let any = !found.plain;
     let wide = square * found.normal.length_squared();
-    for (along, height) in [f64x4::ZERO, f64x4::ONE].into_iter().zip(found.heights) {
-        may |= aside(along) & (height * height).simd_le(wide);
-    }
-    may.to_bitmask()
+    let end = |along: f64x4, height: f64x4| aside(along) & (height * height).simd_le(wide);
+    let side = |(along, squared): (f64x4, f64x4)| aside(along) & squared.simd_le(square);
+    let bits = |may: f64x4| (may | any).to_bitmask() as u8;
+    [
+        bits(end(f64x4::ZERO, found.heights[0])),
+        bits(end(f64x4::ONE, found.heights[1])),
+        bits(side(found.sides[0])),
+        bits(side(found.sides[1])),
+        bits(side(found.sides[2])),
+    ]
 }
 
 /// Where a part of a tool that lies along a triangle touches it, too: held at one place alone, the triangle would turn about that
 /// and cut into the axis beside it. The place farthest along the axis at which an end lies over the triangle, or the axis over
-/// one of its sides, within `range` (m).
+/// one of its sides, within `range` (m); only of those `features` that it may be.
 #[inline(never)]
-fn second(first: &Touch, capsule: &Capsule, corners: [DVec3; 3], range: f64) -> Option<Touch> {
+fn second(
+    first: &Touch,
+    capsule: &Capsule,
+    corners: [DVec3; 3],
+    range: f64,
+    features: [bool; FEATURES],
+) -> Option<Touch> {
     let length = capsule.a.distance(capsule.b);
     let from = first.at.distance(capsule.a);
     let mut best: Option<(f64, Touch)> = None;
@@ -365,9 +394,15 @@ fn second(first: &Touch, capsule: &Capsule, corners: [DVec3; 3], range: f64) -> 
             best = Some((aside, touch));
         }
     };
-    consider(1, 0.0, closest::on_triangle(capsule.a, corners));
-    consider(2, 1.0, closest::on_triangle(capsule.b, corners));
+    for (feature, along, end) in [(1, 0.0, capsule.a), (2, 1.0, capsule.b)] {
+        if features[feature as usize - 1] {
+            consider(feature, along, closest::on_triangle(end, corners));
+        }
+    }
     for (feature, (i, j)) in [(3, (0, 1)), (4, (1, 2)), (5, (2, 0))] {
+        if !features[feature as usize - 1] {
+            continue;
+        }
         let (along, s) = closest::segment_segment(capsule.a, capsule.b, corners[i], corners[j]);
         let mut weights = [0.0; 3];
         weights[i] = 1.0 - s;
@@ -428,7 +463,9 @@ mod tests {
             });
             let range = f64x4::splat(f64::INFINITY);
             let found = closest::segment_triangles(a, b, corners, range).unwrap();
-            let meeting = may_meet((&capsule, way), (corners, &ways), &found);
+            let mut gone = Ways::NONE;
+            gone.ask(15, |lane| ways[lane]);
+            let meeting = may_meet((&capsule, way), (corners, gone.corners()), &found);
             let twofold = may_touch_twice(&found, &capsule, radius + watch);
             for (k, gone) in ways.iter().enumerate() {
                 let pair = SegmentPair {
@@ -467,9 +504,13 @@ mod tests {
                     normal: apart_by.normalize_or(DVec3::Y),
                     key: (0, [0, 1, 2]),
                 };
-                let other = second(&first, &capsule, lane(k), radius + watch);
-                let again = twofold >> k & 1 != 0;
+                let every = [true; FEATURES];
+                let other = second(&first, &capsule, lane(k), radius + watch, every);
+                let features = twofold.map(|lanes| lanes >> k & 1 != 0);
+                let again = features.contains(&true);
                 prop_assert!(again || other.is_none(), "{k}: {other:?}");
+                let few = second(&first, &capsule, lane(k), radius + watch, features);
+                prop_assert_eq!(few, other);
                 more(&apart, !may);
                 more(&met, full.is_some());
                 more(&once, !again);
