@@ -4,10 +4,10 @@
 
 use glam::{DQuat, DVec3};
 use std::f64::consts::PI;
-use trocar_dynamics::{Anchor, Bodies, Field, MassNode, Matter, MatterId, Nodes, Turning};
-use trocar_math::rotation;
+use trocar_dynamics::{Anchor, Bodies, Field, Lock, MassNode, Matter, MatterId, Nodes, Turning};
+use trocar_math::{Pose, rotation};
 use trocar_soft::{
-    Global, Law, Link, Plastic,
+    Global, Law, Link, Net, NetParts, NodeFlags, Plastic,
     global::{End, Flow, Sight},
     stability::{self, Gauge},
 };
@@ -249,6 +249,53 @@ fn the_present_bound_counts_torsion_and_bends_on_bodies() {
         let sight = sight(&bodies);
         let found = Gauge::default().bound(&net, &mut nodes, joined, &sight, (0.0, None));
         assert!(found < exact && found > 0.2 * exact, "{found} {exact}");
+    }
+}
+
+/// What is locked stays where it is, but turns there: in a net as among bodies, by torsion and by what pulls at an arm.
+#[test]
+fn the_present_bound_counts_what_turns_where_it_is_locked() {
+    let locked = MassNode {
+        lock: Lock::Fixed,
+        ..MassNode::body(0.01, DVec3::splat(1e-6))
+    };
+    let ends = |arm| [frame(0, arm), End::At(DVec3::X * 0.02)];
+    let arm = DVec3::Y * 0.01;
+    let law = Law::spring(100.0);
+    let elements = [
+        Global::torsion(ends(DVec3::ZERO), 0.02, [DQuat::IDENTITY; 2]),
+        Global::link(ends(arm), Link::new(0.01 * 5.0_f64.sqrt(), law)),
+    ];
+    // A torsion of 0.02 N·m/rad; a spring that meets its arm at an angle whose cosine is −1/√5, so that it turns by its part across.
+    let stiffness = [0.02, 100.0 * 0.01 * 0.01 * 0.8];
+    let bodies = Bodies::new(&[locked], Turning::default()).unwrap();
+    let net = Net::new(NetParts {
+        frames: vec![Pose::IDENTITY],
+        nodes: vec![locked],
+        flags: vec![NodeFlags::default()],
+        memory: vec![0.0],
+        mobile: true,
+        ..NetParts::default()
+    })
+    .unwrap();
+    for (element, stiffness) in elements.iter().zip(stiffness) {
+        let exact = stability::critical_step(1e-6, 0.0, stiffness);
+        let joined = (&[][..], std::slice::from_ref(element));
+        for matter in [&bodies as &dyn Matter, &net] {
+            let any: &dyn std::any::Any = matter;
+            let of = |_| any.downcast_ref::<Net>();
+            let sight = Sight {
+                matter: |_| matter,
+                slot: &[0],
+            };
+            let mut nodes = [Nodes::at_rest(&[(DVec3::ZERO, DQuat::IDENTITY)], &[])];
+            let found = Gauge::default().bound(&of, &mut nodes, joined, &sight, (0.0, None));
+            assert!(
+                found < exact && found > 0.2 * exact,
+                "{element:?}, net {}: {found} {exact}",
+                of(0).is_some()
+            );
+        }
     }
 }
 

@@ -441,11 +441,7 @@ impl Global {
         sight: &Sight<'a, F>,
         nodes: &[Nodes],
     ) {
-        if let Some(length) = self.yielding_length(sight, nodes)
-            && let Kind::Link(link) = &mut self.kind
-        {
-            link.settle(length);
-        }
+        self.yield_at_length(sight, nodes, Link::settle);
     }
 
     /// Has it forget that it yielded: it draws back to how it was built.
@@ -454,23 +450,22 @@ impl Global {
         sight: &Sight<'a, F>,
         nodes: &[Nodes],
     ) {
-        if let Some(length) = self.yielding_length(sight, nodes)
-            && let Kind::Link(link) = &mut self.kind
-        {
-            link.forget(length);
-        }
+        self.yield_at_length(sight, nodes, Link::forget);
     }
 
-    /// How long it is, m, if it is one that yields.
-    fn yielding_length<'a, F: Fn(MatterId) -> &'a dyn Matter>(
-        &self,
+    /// Changes the flow of what yields by how long it is, m.
+    fn yield_at_length<'a, F: Fn(MatterId) -> &'a dyn Matter>(
+        &mut self,
         sight: &Sight<'a, F>,
         nodes: &[Nodes],
-    ) -> Option<f64> {
-        self.yields().then(|| {
+        change: impl FnOnce(&mut Link, f64),
+    ) {
+        if self.yields() {
             let [(a, _), (b, _)] = self.see(sight, nodes);
-            a.distance(b)
-        })
+            if let Kind::Link(link) = &mut self.kind {
+                change(link, a.distance(b));
+            }
+        }
     }
 
     /// Why it can't be used, if it can't.

@@ -3,7 +3,7 @@
 use super::critical_step;
 use crate::{
     Global, Hyper, Net, element,
-    global::{End, Present, Sight},
+    global::{Present, Sight},
     net::Least,
 };
 use trocar_dynamics::{
@@ -22,8 +22,8 @@ pub struct Gauge {
     /// Stiffness (N/m) and damping between nodes (N·s/m) at every node of every net. Of bodies and membranes, as far as elements lead to them, both
     /// over what moves there: 1/s² and 1/s.
     sums: Vec<Vec<[f64; 2]>>,
-    /// What turns each frame of a net back, N·m/rad.
-    turns: Vec<f64>,
+    /// What turns each frame of every net back, N·m/rad, and damps its turning, N·m·s/rad.
+    turns: Vec<Vec<[f64; 2]>>,
     lasting: f64,
 }
 
@@ -51,14 +51,14 @@ impl Gauge {
         let slot = sight.slot;
         let (least, lasting) = (Least::default(), Least::default());
         self.sums.resize_with(nodes.len(), Vec::new);
+        self.turns.resize_with(nodes.len(), Vec::new);
         for (k, nodes) in nodes.iter_mut().enumerate() {
-            let sums = &mut self.sums[k];
+            let (sums, turns) = (&mut self.sums[k], &mut self.turns[k]);
             sums.clear();
             if let Some(net) = net(k) {
                 net.masses().carry_velocities(nodes, crew);
                 remember(net, nodes, sums);
-                begin_turns(globals, slot, k, net, &mut self.turns);
-                least.take(turning_step(net, nodes, sums, &mut self.turns));
+                turn_back(net, nodes, sums, turns);
                 pass_on_to_fathers(net, sums);
                 net.present_slopes(nodes, time, NEAR, (sums, &lasting), crew);
                 extended_slopes(net, nodes, sums);
@@ -83,6 +83,9 @@ impl Gauge {
                         }
                     } else if let Some(sum) = sums.get_mut(at.node as usize) {
                         sum[kind] += weight.abs() * now.slope;
+                        if let Some(turn) = self.turns[share].get_mut(at.node as usize) {
+                            turn[kind] += weight.abs() * turning(at, &now);
+                        }
                     }
                 }
             }
@@ -106,6 +109,7 @@ impl Gauge {
                 least.take(SHORTER * rates.fold(f64::INFINITY, f64::min));
                 continue;
             };
+            least.take(turning_step(masses, &self.turns[k]));
             Crew::spread(crew, sums, SPAN, |first, sums| {
                 let steps = (first..)
                     .zip(sums)
@@ -142,19 +146,22 @@ fn node_step(masses: &Masses, i: usize, [stiffness, drag]: [f64; 2]) -> f64 {
     }
 }
 
+/// What turns back the frame that a point belongs to, N·m/rad, or of a damper brakes its turning, N·m·s/rad.
+fn turning(at: &Point, now: &Present) -> f64 {
+    let arm = at.offset.length();
+    now.slope * arm * arm + now.pull * arm + now.turn
+}
+
 /// How fast an element makes what a point belongs to swing, 1/s², or of a damper brake, 1/s. It turns a body by its arm, and by its pull as well: at the end
-/// of an arm of r m a pull of F N holds like a pendulum's weight, with F r N·m/rad. What is locked does not swing.
+/// of an arm of r m a pull of F N holds like a pendulum's weight, with F r N·m/rad. What is locked stays where it is, but may turn there.
 fn rate(masses: &Masses, at: &Point, now: &Present) -> f64 {
     let i = at.node as usize;
-    if masses.lock(i) == Lock::Fixed {
-        return 0.0;
-    }
-    let arm = at.offset.length();
     let inertia = masses.rigid().get(i).and_then(|r| r.inertia);
-    let turn = inertia.map_or(0.0, |j| {
-        (now.slope * arm * arm + now.pull * arm + now.turn) / j.min_element()
-    });
-    now.slope / masses.mass()[i] + turn
+    let turn = inertia.map_or(0.0, |j| turning(at, now) / j.min_element());
+    match masses.lock(i) {
+        Lock::Fixed => turn,
+        _ => now.slope / masses.mass()[i] + turn,
+    }
 }
 
 /// Begins the rates of matter that is no net, if they have not begun: with what holds bodies at their places, and what membranes have of their own.
@@ -220,46 +227,35 @@ fn extended_slopes(net: &Net, nodes: &Nodes, sums: &mut [[f64; 2]]) {
     }
 }
 
-/// Begins what turns the frames of the net of a `share` with what elements between things have of it.
-fn begin_turns(globals: &[Global], slot: &[u32], share: usize, net: &Net, turns: &mut Vec<f64>) {
+/// Begins with what turns the frames of a net back: the shape memory of their children, which is all that `sums` hold, and torsion.
+fn turn_back(net: &Net, nodes: &Nodes, sums: &[[f64; 2]], turns: &mut Vec<[f64; 2]>) {
     turns.clear();
-    turns.resize(net.masses().rigid().len(), 0.0);
-    for g in globals.iter().filter(|g| g.turning() > 0.0) {
-        let frames = g.ends().iter().filter_map(End::frame);
-        for (_, z) in frames.filter(|(m, _)| slot[m.index()] as usize == share) {
-            if let Some(turn) = turns.get_mut(z as usize) {
-                *turn += g.turning();
-            }
-        }
-    }
-}
-
-/// The step in which no father turns too far under the shape memory of its children, which is all that `sums` hold, s. Torsion
-/// of a frame counts, too; that of elements to other things is in `turns`.
-fn turning_step(net: &Net, nodes: &Nodes, sums: &[[f64; 2]], turns: &mut [f64]) -> f64 {
-    let masses = net.masses();
-    let rigid = masses.rigid();
+    turns.resize(net.masses().rigid().len(), [0.0; 2]);
     for (i, sum) in sums.iter().enumerate() {
         if let Some(z) = net.father(i) {
-            turns[z] += sum[STIFFNESS] * nodes.position[i].distance_squared(nodes.position[z]);
+            turns[z][STIFFNESS] +=
+                sum[STIFFNESS] * nodes.position[i].distance_squared(nodes.position[z]);
         }
     }
     for torsion in net.torsions() {
         let z = torsion.frame as usize;
-        turns[z] += torsion.constant;
+        turns[z][STIFFNESS] += torsion.constant;
         if let Some(f) = net.father(z) {
-            turns[f] += torsion.constant;
+            turns[f][STIFFNESS] += torsion.constant;
         }
     }
     for (twist, _) in net.twists() {
-        turns[twist.frame as usize] += element::TWIST_MEMBERS * twist.constant;
+        turns[twist.frame as usize][STIFFNESS] += element::TWIST_MEMBERS * twist.constant;
     }
-    let moved = (rigid.iter().zip(turns).enumerate())
-        .filter(|(z, _)| masses.lock(*z) != Lock::Fixed)
-        .map(|(_, both)| both);
-    let steps = moved.filter_map(|(rigid, turn)| {
+}
+
+/// The step in which no frame turns too far, s. What is locked turns all the same, where it is.
+fn turning_step(masses: &Masses, turns: &[[f64; 2]]) -> f64 {
+    let frames = masses.rigid().iter().zip(turns);
+    let steps = frames.filter_map(|(rigid, [stiffness, drag])| {
         let least = rigid.inertia?.min_element();
-        Some(critical_step(least, rigid.damping, 2.0 * *turn))
+        let damping = rigid.damping - 2.0 * drag;
+        Some(critical_step(least, damping, 2.0 * stiffness))
     });
     steps.fold(f64::INFINITY, f64::min)
 }
