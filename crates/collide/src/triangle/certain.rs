@@ -1,21 +1,25 @@
 //! Whether two triangles touch, if floating point can tell: most pairs end here.
 //!
-//! Both triangles are worked on at once, a lane for each, from boxes over planes to stretches on the common line; what is certain to be
-//! apart leaves after boxes or after planes. There is one bound of the error for all determinants of a pair: each is a sum of products
-//! of a difference of x, one of y and one of z, and no difference is greater than the box around both is wide.
+//! Both triangles are worked on at once, a lane for each: heights over planes first, then stretches on the common line. Nothing is asked in between, as nobody could guess the answer
+//! and a wrong guess costs more than the rest of the work: a pair that its planes keep apart goes to the end, too.
+//! There is one bound of the error for all determinants of a pair, by the lengths of what they are made of.
 
 use super::flat;
 use glam::DVec3;
 use trocar_math::orient::{LEAST_ERROR, ROUNDING};
 use wide::{f64x2, f64x4};
 
-/// A height over a plane is the sum of two determinants, of six products each. Each has three rounded differences in it and is rounded six times more in the second one and
-/// nine times in the first, so 6 · 9 + 6 · 12 roundings bound the error; the rest is for the rounding of the bound, and for what is of the second order. (Where
-/// sums and products are fused there are fewer.)
-const HEIGHT_ERROR: f64 = 140.0 * ROUNDING;
+/// Times S √S, where S is the sum of the squares of two sides of each triangle, those that meet in its first corner, and of the way between these corners: not less than the error of any
+/// determinant here.
+///
+/// The products of |u|, |v| and |w| that make up a determinant are at most 2/√3 |u| |v| |w| together, and a product is rounded eight times: thrice in its differences, twice
+/// in the normal, thrice in the sum. The vectors of a stretch are a side, of √(2 S) at most, and two ways from corner to corner, of √(3 S): that is 8 · 2/√3 · 3 √2 = 39.2. A height
+/// is the sum of two determinants, of which one is rounded thrice more, but their vectors are in S themselves, so it is a tenth of that. The rest is for the rounding of
+/// the bound, and for what is of the second order.
+const ERROR: f64 = 44.0 * ROUNDING;
 
-/// Widths of which products of three, and of parts of them, are numbers with all their bits.
-const RANGE: std::ops::RangeInclusive<f64> = 1e-75..=1e75;
+/// Of lengths up to two to the power of this, and down to one over it, products of three, and of parts of them, are numbers with all their bits.
+const RANGE: u64 = 248;
 
 /// The lanes the other way round.
 #[inline(always)]
@@ -49,75 +53,60 @@ fn dot_add(a: &Pair, b: &Pair, c: f64x2) -> f64x2 {
     a[0].mul_add(b[0], a[1].mul_add(b[1], a[2].mul_add(b[2], c)))
 }
 
-/// What is known about a pair of which each seems to reach the other's plane. The lane of a triangle is about that triangle.
+/// What is known about a pair of which some corner may be in the other's plane. The lane of a triangle is about that triangle.
 struct Placement {
     /// Of the plane of the *other* one.
     normal: Pair,
     /// Of its corners over the plane of the other one.
     heights: [f64x2; 3],
-    /// Not less than the box around both is wide, along each axis.
-    width: Pair,
+    error: f64x2,
+    /// Not less than a third of the square of the way between any two corners.
+    size: f64,
 }
 
 /// Whether they have a point in common; none if floating point can't tell.
 #[inline(always)]
 pub(super) fn touch(a: &[DVec3; 3], b: &[DVec3; 3]) -> Option<bool> {
     let p = [0, 1, 2].map(|i| pair(&a[i], &b[i]));
-    let mut gap = f64x2::ZERO;
-    let width = [0, 1, 2].map(|k| {
-        let low = p[0][k].fast_min(p[1][k]).fast_min(p[2][k]);
-        let high = p[0][k].fast_max(p[1][k]).fast_max(p[2][k]);
-        gap |= low.simd_gt(swapped(high));
-        // Where boxes overlap, the one around both is not wider than both together.
-        let width = high - low;
-        width + swapped(width)
-    });
-    if gap.to_bitmask() != 0 && sound(&p) {
-        return Some(false);
-    }
-    let error = f64x2::splat(HEIGHT_ERROR)
-        .mul_add(width[0] * width[1] * width[2], f64x2::splat(LEAST_ERROR));
     let (u, v) = (minus(&p[1], &p[0]), minus(&p[2], &p[0]));
-    let normal = cross(&u, &v).map(swapped);
     let from = minus(&p[0], &p[0].map(swapped));
+    let own = dot_add(&u, &u, dot_add(&v, &v, f64x2::ZERO));
+    let size = dot_add(&from, &from, own + swapped(own));
+    // What is no number in any corner is in here, and nothing is greater than an error that is none.
+    let error = f64x2::splat(ERROR).mul_add(size * size.sqrt(), f64x2::splat(LEAST_ERROR));
+    let normal = cross(&u, &v).map(swapped);
     let first = dot_add(&normal, &from, f64x2::ZERO);
     let heights = [
         first,
         dot_add(&normal, &u, first),
         dot_add(&normal, &v, first),
     ];
-    // What is no number in any corner is in some height, and nothing is greater than an error that is none.
-    let error = (heights[0] + heights[1] + heights[2]).mul_add(f64x2::ZERO, error);
-    if one_side(&heights, error) {
-        return Some(false);
-    }
     let [h, i, j] = heights.map(f64x2::abs);
     if h.fast_min(i).fast_min(j).simd_gt(error).to_bitmask() != 3 {
-        return Placement {
+        let place = Placement {
             normal,
             heights,
-            width,
-        }
-        .touch(a, b);
+            error,
+            size: size.to_array()[0],
+        };
+        return place.touch(a, b);
     }
-    let signs = heights.map(|h| h.to_bitmask());
-    let order = &ORDERS[(signs[0] | signs[1] << 2 | signs[2] << 4) as usize % 64];
-    let ends = ends(a, b, order);
-    if ends.simd_gt(error).to_bitmask() != 0 {
-        Some(false)
-    } else if ends.simd_lt(-error).to_bitmask() == 3 {
-        Some(true)
-    } else {
-        None
+    let below = lanes(heights) % 64;
+    if CROSS >> below & 1 == 0 {
+        return Some(false);
     }
+    let ends = ends(a, b, &ORDERS[below]);
+    if ends.abs().simd_gt(error).to_bitmask() == 3 {
+        return Some(ends.to_bitmask() == 3);
+    }
+    let apart = ends.simd_gt(error).to_bitmask() != 0;
+    apart.then_some(false)
 }
 
-/// True if all coordinates are numbers: least and greatest of three pass over one that is none.
+/// The masks of three corners of both triangles, in bits: those of a corner side by side.
 #[inline(always)]
-fn sound(p: &[Pair; 3]) -> bool {
-    let sum = |k: usize| p[0][k] + p[1][k] + p[2][k];
-    let sum = sum(0) + sum(1) + sum(2);
-    sum.simd_eq(sum).to_bitmask() == 3
+fn lanes([h, i, j]: [f64x2; 3]) -> usize {
+    (h.to_bitmask() | i.to_bitmask() << 2 | j.to_bitmask() << 4) as usize
 }
 
 /// True if all corners of one are higher than `least`, or lower than its opposite.
@@ -144,55 +133,42 @@ fn ends<'a>(a: &'a [DVec3; 3], b: &'a [DVec3; 3], order: &[[u8; 3]; 2]) -> f64x2
 }
 
 impl Placement {
-    /// Whether they touch, if all coordinates are whole multiples of some length and not too many of it: then nothing is rounded, so that zeros are zeros. Singular
-    /// placements that are given and not computed are mostly of this kind. None for others.
-    #[cold]
-    #[inline(never)]
+    /// Whether they touch, if planes keep them apart, or if all coordinates are whole multiples of some length and not too many of it: then nothing is rounded, so that zeros are
+    /// zeros. Singular placements that are given and not computed are mostly of this kind. None for others.
+    #[inline(always)]
     fn touch(&self, a: &[DVec3; 3], b: &[DVec3; 3]) -> Option<bool> {
         if !self.is_coarse(a, b) {
-            return None;
+            return one_side(&self.heights, self.error).then_some(false);
         }
-        if one_side(&self.heights, f64x2::ZERO) {
-            return Some(false);
-        }
-        let [h, i, j] = self.heights;
-        let bits = |h: f64x2, i: f64x2, j: f64x2| {
-            h.to_bitmask() | i.to_bitmask() << 2 | j.to_bitmask() << 4
-        };
-        let zero = f64x2::ZERO;
-        let above = bits(h.simd_gt(zero), i.simd_gt(zero), j.simd_gt(zero)) as usize;
-        let below = bits(h.simd_lt(zero), i.simd_lt(zero), j.simd_lt(zero)) as usize;
+        let below = lanes(self.heights);
+        let level = lanes(self.heights.map(|h| h.simd_eq(f64x2::ZERO)));
         // Bits of a triangle are every second one.
         const OF_A: usize = 0b01_0101;
         const OF_B: usize = 0b10_1010;
-        let of_a = LONE[(above & OF_A | (below & OF_A) << 1) % 64];
-        let of_b = LONE[((above & OF_B) >> 1 | below & OF_B) % 64];
-        if (of_a | of_b) & FLAT != 0 {
-            let found = self.touch_flat(a, b).or_else(|| self.touch_thin(a, b));
-            return Some(found.unwrap_or_else(|| flat::touch(a, b)));
+        if level & OF_A == OF_A || level & OF_B == OF_B {
+            return Some(touch_flat(a, b, self.normal, self.heights));
         }
-        let order = [
-            order(usize::from(of_a & 3), of_b & BELOW != 0),
-            order(usize::from(of_b & 3), of_a & BELOW == 0),
-        ];
-        Some(ends(a, b, &order).simd_le(zero).to_bitmask() == 3)
+        // A corner in the plane counts as above if another one is below, else as below: so that its triangle has corners on both sides.
+        let sides = |mask: usize| match below & mask {
+            0 => level & mask,
+            some => some,
+        };
+        let sides = (sides(OF_A) | sides(OF_B)) % 64;
+        let meet = ends(a, b, &ORDERS[sides]).simd_le(f64x2::ZERO).to_bitmask() == 3;
+        Some((CROSS >> sides & 1 != 0) & meet)
     }
 
-    /// True if coordinates are multiples of a length of which widths have at most 2¹⁶. The twelve products of three differences that a height is the
-    /// sum of then have less than 53 bits.
+    /// True if coordinates are multiples of a length of which the size has at most 2¹⁶. The products of three differences that determinants are sums of then have so few bits that
+    /// these have less than 53.
     #[inline(always)]
     fn is_coarse(&self, a: &[DVec3; 3], b: &[DVec3; 3]) -> bool {
-        let [x, y, z] = self.width;
-        let [width, _] = x.fast_max(y).fast_max(z).to_array();
-        let [h, i, j] = self.heights;
-        // With widths, which pass over what is no number, heights, which do not.
-        if !(x + y + z + h + i + j).to_array()[0].is_finite() || !RANGE.contains(&width) {
+        // Half of the exponent of the square, rounded up, is that of a power of two above the size. (What is no number has the greatest.)
+        let half = (self.size.to_bits() >> 52).wrapping_add(1023 + 2) >> 1;
+        if half.wrapping_sub(1023 - RANGE) > 2 * RANGE {
             return false;
         }
-        // The next power of two, of a positive number; a sum with 1.5 · 2⁵² lengths is rounded to whole ones.
-        const FRACTION: u64 = (1 << 52) - 1;
-        let power = f64::from_bits((width.to_bits() + FRACTION) & !FRACTION);
-        let round = f64x4::splat(power * (1.5 * (1_u64 << (52 - 16)) as f64));
+        // A sum with 1.5 · 2⁵² lengths, of which there are 2¹⁶ in that power, is rounded to whole ones.
+        let round = f64x4::splat(f64::from_bits((half + 52 - 16) << 52 | 1 << 51));
         let off = |x: f64x4| ((x + round) - round).simd_ne(x);
         // As they lie in memory; what was just written in other portions would have to be waited for.
         let of = |[p, q, r]: &[DVec3; 3]| {
@@ -201,35 +177,39 @@ impl Placement {
         let last = f64x4::new([a[2].z, b[2].z, a[2].z, b[2].z]);
         (of(a) | of(b) | off(last)).to_bitmask() == 0
     }
+}
 
-    /// In one plane: whether no edge of either has all corners of the other beyond it. None if one has no area.
-    #[inline(always)]
-    fn touch_flat(&self, a: &[DVec3; 3], b: &[DVec3; 3]) -> Option<bool> {
-        let [x, y, z] = self.normal;
-        let [of_x, of_y, of_z] = [x, y, z].map(|n| n.abs().to_array()[0]);
-        let (i, j, turn) = if of_x >= of_y && of_x >= of_z {
-            (1, 2, x)
-        } else if of_y >= of_z {
-            (2, 0, y)
-        } else {
-            (0, 1, z)
-        };
-        let turn = swapped(turn);
-        if turn.simd_eq(f64x2::ZERO).to_bitmask() != 0 {
-            return None;
-        }
-        Some(Flat::new(a, b, [i, j], turn).touch())
+/// Whether two touch of which one lies in the plane of the other, or has no area, given the normals and heights of a [`Placement`] of which nothing is rounded.
+#[cold]
+#[inline(never)]
+fn touch_flat(a: &[DVec3; 3], b: &[DVec3; 3], normal: Pair, heights: [f64x2; 3]) -> bool {
+    let [x, y, z] = normal;
+    let [of_x, of_y, of_z] = [x, y, z].map(|n| n.abs().to_array()[0]);
+    // Seen along the greatest part of the normal.
+    let apart = if of_x >= of_y && of_x >= of_z {
+        Flat::new::<1, 2>(a, b, x).apart()
+    } else if of_y >= of_z {
+        Flat::new::<2, 0>(a, b, y).apart()
+    } else {
+        Flat::new::<0, 1>(a, b, z).apart()
+    };
+    if let Some(apart) = apart {
+        return !apart;
     }
+    touch_thin(a, b, normal, heights).unwrap_or_else(|| flat::touch(a, b))
+}
 
-    /// If one of them has no area. None if both have none, or if it is a segment in the plane of the other.
-    fn touch_thin(&self, a: &[DVec3; 3], b: &[DVec3; 3]) -> Option<bool> {
-        let lane = |v: &[f64x2; 3], k: usize| DVec3::from(v.map(|x| x.to_array()[k]));
-        let (of_b, of_a) = (lane(&self.normal, 0), lane(&self.normal, 1));
-        match (of_a == DVec3::ZERO, of_b == DVec3::ZERO) {
-            (false, true) => thin(b, lane(&self.heights, 1), a, of_a),
-            (true, false) => thin(a, lane(&self.heights, 0), b, of_b),
-            _ => None,
-        }
+/// If one of them has no area. None if both have none, or if it is a segment in the plane of the other.
+fn touch_thin(a: &[DVec3; 3], b: &[DVec3; 3], normal: Pair, heights: [f64x2; 3]) -> Option<bool> {
+    if one_side(&heights, f64x2::ZERO) {
+        return Some(false);
+    }
+    let lane = |v: &[f64x2; 3], k: usize| DVec3::from(v.map(|x| x.to_array()[k]));
+    let (of_b, of_a) = (lane(&normal, 0), lane(&normal, 1));
+    match (of_a == DVec3::ZERO, of_b == DVec3::ZERO) {
+        (false, true) => thin(b, lane(&heights, 1), a, of_a),
+        (true, false) => thin(a, lane(&heights, 0), b, of_b),
+        _ => None,
     }
 }
 
@@ -256,83 +236,54 @@ fn thin(line: &[DVec3; 3], heights: DVec3, t: &[DVec3; 3], normal: DVec3) -> Opt
     Some((x >= 0.0 && y >= 0.0 && z >= 0.0) || (x <= 0.0 && y <= 0.0 && z <= 0.0))
 }
 
-/// Corners of two triangles in one plane, seen along an axis, and those of the other one.
+/// Corners of two triangles in one plane, seen along an axis and from a's first corner, and those of the other one.
 struct Flat {
     own: [[f64x2; 2]; 3],
     other: [[f64x2; 2]; 3],
-    /// 1 if corners go round against the clock, -1 if with it.
+    /// Above zero if corners go round against the clock, below it if with it.
     turn: f64x2,
 }
 
 impl Flat {
+    /// Along the axis that comes after `I` and `J`; `normal` is along it, each lane that of the other one.
     #[inline(always)]
-    fn new(a: &[DVec3; 3], b: &[DVec3; 3], axes: [usize; 2], turn: f64x2) -> Self {
-        let of = |a: &DVec3, b: &DVec3, k: usize| f64x2::new([a[k], b[k]]);
-        let [i, j] = axes;
-        let corner = |k: usize| [of(&a[k], &b[k], i), of(&a[k], &b[k], j)];
-        let other = |k: usize| [of(&b[k], &a[k], i), of(&b[k], &a[k], j)];
+    fn new<const I: usize, const J: usize>(a: &[DVec3; 3], b: &[DVec3; 3], normal: f64x2) -> Self {
+        let corner = |k: usize| {
+            let of = |axis: usize| f64x2::new([a[k][axis], b[k][axis]]) - f64x2::splat(a[0][axis]);
+            [of(I), of(J)]
+        };
+        let own = [corner(0), corner(1), corner(2)];
         Self {
-            own: [corner(0), corner(1), corner(2)],
-            other: [other(0), other(1), other(2)],
-            turn: f64x2::ONE.copysign(turn),
+            own,
+            other: own.map(|p| p.map(swapped)),
+            turn: swapped(normal),
         }
     }
 
+    /// Whether some edge has all corners of the other triangle beyond it. None if one has no area.
     #[inline(always)]
-    fn touch(&self) -> bool {
+    fn apart(&self) -> Option<bool> {
+        if self.turn.simd_eq(f64x2::ZERO).to_bitmask() != 0 {
+            return None;
+        }
         let [p, q, r] = self.own;
-        (self.beyond(p, q) | self.beyond(q, r) | self.beyond(r, p)).to_bitmask() == 0
+        let beyond = self.beyond(p, q) | self.beyond(q, r) | self.beyond(r, p);
+        Some(beyond.to_bitmask() != 0)
     }
 
     /// Whether all corners of the other lie beyond an edge.
     #[inline(always)]
     fn beyond(&self, from: [f64x2; 2], to: [f64x2; 2]) -> f64x2 {
-        let (x, y) = ((to[0] - from[0]) * self.turn, (to[1] - from[1]) * self.turn);
-        let side = |p: [f64x2; 2]| x.mul_sub(p[1] - from[1], y * (p[0] - from[0]));
-        let [p, q, r] = self.other;
-        side(p)
-            .fast_max(side(q))
-            .fast_max(side(r))
-            .simd_lt(f64x2::ZERO)
+        let turn = self.turn & f64x2::splat(-0.0);
+        let [x, y] = [to[0] - from[0], to[1] - from[1]].map(|way| way ^ turn);
+        let least = x.mul_sub(from[1], y * from[0]);
+        let [p, q, r] = self.other.map(|p| x.mul_sub(p[1], y * p[0]));
+        p.fast_max(q).fast_max(r).simd_lt(least)
     }
-}
-
-/// All corners are in the plane of the other.
-const FLAT: u8 = 8;
-/// The lone corner is below it.
-const BELOW: u8 = 4;
-
-/// The lone corner of a triangle ([`Heights::lone`](super::crossing)), by bits 0, 2 and 4 for corners that are above the plane of the other, and 1, 3 and 5 for those below.
-const LONE: [u8; 64] = lone_corners();
-
-const fn lone_corners() -> [u8; 64] {
-    let mut table = [0; 64];
-    let mut code = 0;
-    while code < 64 {
-        let mut signs = 0;
-        let mut k = 3;
-        while k > 0 {
-            k -= 1;
-            signs = 3 * signs + 1 + (code >> (2 * k) & 1);
-            // Both bits are never set; whatever comes out then is not used.
-            signs -= if code >> (2 * k) & 1 == 0 {
-                code >> (2 * k + 1) & 1
-            } else {
-                0
-            };
-        }
-        table[code] = if signs == 1 + 3 + 9 {
-            FLAT
-        } else {
-            super::crossing::LONE[signs]
-        };
-        code += 1;
-    }
-    table
 }
 
 /// By the sides of all six corners (those of a at bits 0, 2 and 4, set if below, those of b at 1, 3 and 5), the corners of both in the order that
-/// [`Crossing`](super::crossing) wants.
+/// [`Crossing`](super::crossing) wants. Means nothing where one has all corners on one side.
 const ORDERS: [[[u8; 3]; 2]; 64] = orders();
 
 const fn orders() -> [[[u8; 3]; 2]; 64] {
@@ -344,6 +295,27 @@ const fn orders() -> [[[u8; 3]; 2]; 64] {
         code += 1;
     }
     table
+}
+
+/// A bit for each of these sides, set where both triangles have corners on both sides.
+const CROSS: u64 = crossings();
+
+const fn crossings() -> u64 {
+    let mut bits = 0;
+    let mut code = 0;
+    while code < 64 {
+        if cross_plane(code) && cross_plane(code >> 1) {
+            bits |= 1 << code;
+        }
+        code += 1;
+    }
+    bits
+}
+
+/// Whether bits 0, 2 and 4 are not alike.
+const fn cross_plane(code: usize) -> bool {
+    let of_one = code & 0b01_0101;
+    of_one != 0 && of_one != 0b01_0101
 }
 
 /// The corner that is on its side alone, and whether that is below, of bits 0, 2 and 4.

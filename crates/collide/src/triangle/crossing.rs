@@ -1,6 +1,9 @@
 //! Triangles in different planes.
 
-use super::{Contact, certain, flat, range::fitted};
+use super::{
+    Contact, certain, flat,
+    range::{far_apart, fitted},
+};
 use glam::DVec3;
 use trocar_math::orient::{LEAST_ERROR, TRIPLE_ERROR, orient3d, orient3d_slow, sign};
 
@@ -196,7 +199,7 @@ pub fn touch(a: &[DVec3; 3], b: &[DVec3; 3]) -> bool {
 #[cold]
 fn touch_slow(a: &[DVec3; 3], b: &[DVec3; 3]) -> bool {
     let Some((a, b, _)) = fitted(a, b) else {
-        return true;
+        return !far_apart(a, b);
     };
     match sides(&a, &b) {
         Sides::Apart => false,
@@ -215,6 +218,7 @@ pub fn contact(a: &[DVec3; 3], b: &[DVec3; 3]) -> Contact {
         return Contact::None;
     }
     match fitted(a, b) {
+        None if far_apart(a, b) => Contact::None,
         None => Contact::Unknown,
         Some((a, b, None)) => exact(&a, &b),
         Some((a, b, Some(scale))) => exact(&a, &b).moved(|p| scale.undo(p)),

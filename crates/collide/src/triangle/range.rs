@@ -19,6 +19,14 @@ impl Scale {
     }
 }
 
+/// True if a plane across an axis keeps a pair apart, however far: what can be told where sizes do not [fit](fitted). Nothing is told of what is no number.
+pub(super) fn far_apart(a: &[DVec3; 3], b: &[DVec3; 3]) -> bool {
+    let box_of = |t: &[DVec3; 3]| (t[0].min(t[1]).min(t[2]), t[0].max(t[1]).max(t[2]));
+    let ((low_a, high_a), (low_b, high_b)) = (box_of(a), box_of(b));
+    let known = !a.iter().chain(b).any(|p| p.is_nan());
+    known && (high_a.cmplt(low_b) | high_b.cmplt(low_a)).any()
+}
+
 fn fits(p: &DVec3) -> bool {
     let size = p.abs();
     let ok = |x: f64| x == 0.0 || (LEAST..=MOST).contains(&x);
