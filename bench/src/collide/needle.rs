@@ -166,13 +166,15 @@ fn frames(effort: Effort, kind: Kind, reading: f64) -> Result<Vec<Row>> {
     let rounds = effort.repeats(2000, 300);
     let mut times = vec![[const { Vec::new() }; 6]; sizes.len()];
     let (mut near, mut follow) = (vec![0; sizes.len()], Vec::new());
-    for round in 0..rounds {
-        for k in 0..sizes.len() {
-            let k = if round % 2 == 0 {
-                k
-            } else {
-                sizes.len() - 1 - k
-            };
+    // A block of one size after the other: to go from one to the next with every frame would fill the caches of a small sheet with a large one.
+    for turn in 0..rounds / BLOCK * sizes.len() {
+        let (round, k) = (turn / sizes.len(), turn % sizes.len());
+        let k = if round % 2 == 0 {
+            k
+        } else {
+            sizes.len() - 1 - k
+        };
+        for _ in 0..BLOCK {
             let sheet = &mut sheets[k];
             let mut probe = sheet.advance();
             let probes = std::slice::from_ref(&probe);
