@@ -211,6 +211,9 @@ struct Found {
     largest: [f64; 2],
     carried: usize,
     tied: usize,
+    /// How many bends lead to fixed points, and how much torsion.
+    bent: usize,
+    turned: usize,
     hard: usize,
     twisted: usize,
     grounded: usize,
@@ -238,6 +241,10 @@ fn sweep(seeds: std::ops::Range<u64>) {
         let father = net.masses().frames();
         found.carried += father;
         found.tied += usize::from(!globals.is_empty());
+        for g in &globals {
+            found.bent += usize::from(matches!(g.kind, Kind::Bend { .. }));
+            found.turned += usize::from(matches!(g.kind, Kind::Torsion { .. }));
+        }
         found.twisted += net.twists().len();
         found.grounded += usize::from(net.masses().ground().is_some());
         if refused {
@@ -295,6 +302,8 @@ fn sweep(seeds: std::ops::Range<u64>) {
         found.twisted > 20 && found.grounded > 200 && found.looked_into > 100,
         "{found:?}"
     );
+    // Fathers are few here; more of those that torsion holds are kept in company.
+    assert!(found.bent > 40 && found.turned > 0, "{found:?}");
     // A bound that refused whatever is difficult would pass all of the above.
     assert!(found.refused < 10, "{found:?}");
 }

@@ -22,7 +22,10 @@ impl Model {
         );
         // All ends of an element that move, in the order they have: between two of them may be one that goes its own way.
         let pulled = self.globals.iter().flat_map(|g| {
-            let mut moving = g.anchors().map(|a| a.matter.index()).filter(|m| *m >= first);
+            let mut moving = g
+                .anchors()
+                .map(|a| a.matter.index())
+                .filter(|m| *m >= first);
             let lead = moving.next();
             moving.filter_map(move |m| Some((lead?, m)))
         });

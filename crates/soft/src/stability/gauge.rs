@@ -130,11 +130,11 @@ impl Gauge {
 }
 
 /// The part of its slope that an element counts with at a node of a net, where all is doubled for what moves against each other. A point fixed in space does not move: an
-/// element to one counts half, as in the rows of the fixed bound, if no arm makes it turn and shift its other end at once. What is even then stands in the bound for rest as
-/// well, which leaves a part out; of anything else the part is left out here.
+/// element to one counts half, as in the rows of the fixed bound, if no arm makes it turn and shift its other end at once. What draws evenly is in the bound for rest as it
+/// is here, and a part of that is left out anyway; of what stiffens and turns it is left out here.
 fn share_of(global: &Global) -> f64 {
     match global.is_lone() && !global.has_arm() {
-        true if global.is_even() => 0.5,
+        true if global.is_even() && global.turning() == 0.0 => 0.5,
         true => 0.5 / (SHORTER * SHORTER),
         false => 1.0,
     }
