@@ -3,7 +3,7 @@
 use crate::{
     Change, Event, Scene, SceneError, Simulation,
     attributes::{self, Flags},
-    build::{Model, Tissue, timed_course, timed_pushes},
+    build::{Model, timed_course, timed_pushes},
     event::Happening,
     lead::Course,
     load::Key,
@@ -28,14 +28,37 @@ pub struct Command {
     pub flags: Vec<(String, Flags)>,
     /// Everything goes back to where it began.
     pub reset: bool,
-    /// Tissues that forget how far they have yielded.
-    pub unyield: Vec<MatterId>,
+    /// What forgets how far it has yielded.
+    pub unyield: Vec<Yielding>,
     /// A point that is pushed.
     pub push: Option<Push>,
     /// A point that is drawn along a way.
     pub draw: Option<Draw>,
     /// An instrument that is led.
     pub course: Option<Course>,
+}
+
+/// Something that yields.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Yielding {
+    /// A tissue, and the elements that lead from it to other things.
+    Tissue(MatterId),
+    /// An element between things, by its number.
+    Element(usize),
+}
+
+/// What yields by a name: that of a tissue, or "element 0" for the first `[[element]]`, as parameters are called. A tissue goes first.
+fn yielding(model: &Model, name: &str) -> Option<Yielding> {
+    if let Some(tissue) = model.tissues.iter().find(|t| t.name == name) {
+        let matter = tissue.matter;
+        let joins = |g: &Global| g.anchors().any(|a| a.matter == matter);
+        let yields = !model.start[matter.index()].flow.is_empty()
+            || model.globals.iter().any(|g| g.yields() && joins(g));
+        return yields.then_some(Yielding::Tissue(matter));
+    }
+    let mut elements = model.globals.iter().enumerate();
+    let found = elements.find(|(i, g)| g.yields() && name == format!("element {i}"));
+    found.map(|(i, _)| Yielding::Element(i))
 }
 
 /// A point that is pushed, by what force (N), and until when (s).
@@ -149,18 +172,14 @@ pub(crate) fn commands(
             }
             let mut unyield = Vec::new();
             for name in &spec.unyield {
-                let tissue = model.tissues.iter().find(|t| t.name == *name);
-                let yields = |t: &&Tissue| {
-                    let joins = |g: &Global| g.anchors().any(|a| a.matter == t.matter);
-                    !model.start[t.matter.index()].flow.is_empty()
-                        || model.globals.iter().any(|g| g.yields() && joins(g))
-                };
-                let Some(tissue) = tissue.filter(yields) else {
-                    let problem = format!("there is no tissue called \"{name}\" that yields");
-                    let remedy = "Name a tissue whose material or elements have `yields`.";
+                let Some(what) = yielding(model, name) else {
+                    let problem = format!(
+                        "there is no tissue called \"{name}\" that yields, and no such element"
+                    );
+                    let remedy = "Name a tissue whose material or elements have `yields`, or such an element by its number: \"element 0\" is the first.";
                     return Err(wrong("unyield", problem, remedy));
                 };
-                unyield.push(tissue.matter);
+                unyield.push(what);
             }
             let course = timed_course(model, source, i, spec)?;
             let (push, draw) = timed_pushes(model, source, i, spec)?;
@@ -248,8 +267,8 @@ impl Simulation {
                 if command.reset {
                     self.reset();
                 }
-                for matter in &command.unyield {
-                    self.unyield(*matter);
+                for what in &command.unyield {
+                    self.unyield(*what);
                 }
                 let changes = self.all_changes(command);
                 self.change(&changes);
@@ -289,9 +308,11 @@ impl Simulation {
         self.commands = commands;
     }
 
-    /// Has a tissue, and the elements that lead from it to other things, forget that they yielded.
-    fn unyield(&mut self, matter: MatterId) {
-        if let Some(net) = self.model.net(matter) {
+    /// Has a tissue and the elements that lead from it to other things, or one such element, forget that they yielded.
+    fn unyield(&mut self, what: Yielding) {
+        if let Yielding::Tissue(matter) = what
+            && let Some(net) = self.model.net(matter)
+        {
             net.forget_flow(&mut self.state.nodes[matter.index()]);
         }
         let matters = &self.model.matters;
@@ -300,7 +321,7 @@ impl Simulation {
             slot: &self.everywhere,
         };
         for group in &mut self.groups {
-            group.forget_flow(matter, &sight, &self.state.nodes);
+            group.forget_flow(&self.model, what, &sight, &self.state.nodes);
         }
     }
 

@@ -16,6 +16,7 @@ pub use skin::Skin;
 use crate::{
     build::{MAX_SUBSTEPS, Model, Timetable, pose, substeps},
     collisions::Collisions,
+    command::Yielding,
     folds::Folding,
     probes::{Key, Probes, WATCH, Warm},
     report::{Clock, Stage as Lap},
@@ -403,16 +404,26 @@ impl Group {
         &self.globals
     }
 
-    /// Has elements between `matter` and other things forget that they yielded.
+    /// Has elements between a tissue and other things, or one of the model's elements between things, forget that they yielded.
     pub fn forget_flow<'a, F: Fn(MatterId) -> &'a dyn Matter>(
         &mut self,
-        matter: MatterId,
+        model: &Model,
+        what: Yielding,
         sight: &Sight<'a, F>,
         nodes: &[Nodes],
     ) {
-        let ends = |g: &Global| g.anchors().any(|a| a.matter == matter);
-        for global in self.globals.iter_mut().filter(|g| ends(g)) {
-            global.forget_flow(sight, nodes);
+        // Its elements are those of the model that end on its members, in the same order.
+        let (members, globals) = (&self.members, &mut self.globals);
+        let within = |g: &Global| g.anchors().any(|a| members.contains(&a.matter));
+        let ours = model.globals.iter().enumerate().filter(|(_, g)| within(g));
+        for ((i, _), global) in ours.zip(globals) {
+            let meant = match what {
+                Yielding::Tissue(matter) => global.anchors().any(|a| a.matter == matter),
+                Yielding::Element(number) => i == number,
+            };
+            if meant {
+                global.forget_flow(sight, nodes);
+            }
         }
     }
 

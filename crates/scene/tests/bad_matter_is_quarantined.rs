@@ -164,6 +164,46 @@ fn bodies_and_particles_go_bad_and_come_back() {
     assert!(simulation.report().aim.converged, "its ties hold again");
 }
 
+/// What has yielded at matter that goes bad is as it was built, for that is put back; what has yielded at sound bodies stays longer.
+#[test]
+fn only_what_is_put_back_forgets_that_it_has_yielded() {
+    let mut text = String::from("trocar = 1\n[world]\ngravity = [0, 0, 0]\n");
+    for k in 0..2 {
+        text += &format!(
+            "[[body]]\nname = \"ball {k}\"\nposition = [{x:?}, 0, 0.02]\nmass = 0.01\nform = {{ ball = 0.005 }}\ncollide = false\ndamping = 2\n\
+             [[element]]\na = {{ body = \"ball {k}\" }}\nb = {{ world = [{x:?}, 0, 0] }}\nanswer = {{ stiffness = 50, yields = {{ strain = 0.1, hardening = 0.5 }} }}\n\
+             [[command]]\nat = 0\npush = [0, 0, 0.15]\non = {{ body = \"ball {k}\" }}\nuntil = 2\n",
+            x = 0.1 * f64::from(k)
+        );
+    }
+    text += "[[sheet]]\nname = \"sheet\"\norigin = [0.2, 0, 0]\nu = [0.02, 0, 0]\nv = [0, 0.02, 0]\nrows = 3\ncolumns = 3\nfixed = [{ ring = 0 }, { ring = 2 }]\n\
+             material = { mass = 0.001, damping = 0.05, stiffness = 60, memory = 1 }\n\
+             [[element]]\na = { tissue = \"sheet\", node = 4 }\nb = { world = [0.21, 0.01, -0.02] }\nanswer = { stiffness = 50, yields = { strain = 0.1, hardening = 0.5 } }\n\
+             [[command]]\nat = 0\npush = [0, 0, 0.3]\non = { tissue = \"sheet\", node = 4 }\nuntil = 2\n";
+    let mut simulation = common::built(&text);
+    let (bodies, sheet) = (matter(&simulation, "bodies"), matter(&simulation, "sheet"));
+    let run = |simulation: &mut Simulation, seconds: f64| {
+        let input = simulation.idle_input();
+        for _ in 0..(seconds / input.dt).round() as usize {
+            simulation.step(&input);
+        }
+        let nodes = |m: MatterId| &simulation.state().nodes[m.index()].position;
+        let (balls, middle) = (nodes(bodies), nodes(sheet)[4]);
+        [balls[0].z - 0.02, balls[1].z - 0.02, middle.z]
+    };
+    let drawn = run(&mut simulation, 4.0);
+    assert!(drawn.iter().all(|d| *d > 5e-4), "{drawn:?}");
+    simulation.spoil(bodies, 0);
+    let [first, second, third] = run(&mut simulation, 2.0);
+    assert!(first.abs() < 1e-5, "{first}");
+    assert!((second - drawn[1]).abs() < 1e-5, "{second} {drawn:?}");
+    assert!((third - drawn[2]).abs() < 1e-5, "{third} {drawn:?}");
+    simulation.spoil(sheet, 4);
+    let [first, second, third] = run(&mut simulation, 2.0);
+    assert!(first.abs() < 1e-5 && third.abs() < 1e-5, "{first} {third}");
+    assert!((second - drawn[1]).abs() < 1e-5, "{second} {drawn:?}");
+}
+
 /// What sleeps on a body that goes bad, and is put back where it started, wakes and falls.
 #[test]
 fn what_slept_on_a_bad_body_wakes() {

@@ -316,11 +316,33 @@ fn what_is_linear_needs_no_more_substeps_for_being_fast() {
         + "[[command]]\nat = 0.1\npush = [0, 5, 8]\non = { tissue = \"sheet\", node = 35 }\nuntil = 0.15\n";
     // A centre that nothing moves may be as light as it likes.
     let held = "trocar = 1\n[world]\nstep = 0.002\nadaptive = ADAPTIVE\n[[organ]]\nname = \"organ\"\npath = [[-0.04, 0, 0], [0, 0, 0], [0.04, 0, 0]]\nradii = [[0.02, 0.02]]\nrings = 8\naround = 8\nmaterial = { mass = 0.0005, damping = 0.05, stiffness = 20, memory = 30, centre_mass = 1e-9, mobile = false }\n";
-    for (scene, steps) in [(through, 2000), (&flung, 400), (held, 200)] {
+    // A node that nothing but a spring to a place holds, and one beside it that only a damper brakes.
+    let lone = "trocar = 1\n[world]\nstep = 0.002\ngravity = [0, 0, 0]\nadaptive = ADAPTIVE\n[[net]]\nname = \"net\"\npoints = [[0, 0, 0], [0.02, 0, 0], [0, 0.02, 0]]\nfacets = [[0, 1, 2]]\n\
+        material = { mass = 0.001, damping = 0, stiffness = 0.001, memory = 0 }\n[[element]]\na = { tissue = \"net\", node = 0 }\nb = { world = [0, 0, 0.01] }\nanswer = { ANSWER }\n\
+        [[command]]\nat = 0\npush = [0, 0, 0.1]\non = { tissue = \"net\", node = 0 }\nuntil = 0.01\n";
+    let (drawn, braked) = (
+        lone.replace("ANSWER", "stiffness = 100000"),
+        lone.replace("ANSWER", "damping = 10"),
+    );
+    // A central node that torsion turns back to space.
+    let turned = "trocar = 1\n[world]\nstep = 0.002\ngravity = [0, 0, 0]\nadaptive = ADAPTIVE\n[[net]]\nname = \"net\"\npoints = [[0, 0, 0], [0.02, 0, 0], [0, 0.02, 0]]\nfacets = [[0, 1, 2]]\n\
+        centres = [{ position = [0, 0, 0.01], mass = 0.01, inertia = [1e-6, 1e-6, 1e-6] }]\n\
+        material = { mass = 0.001, damping = 0, stiffness = 0.001, memory = 0, centre_damping = 0, turn_damping = 0 }\n[[element]]\na = { tissue = \"net\", node = { centre = 0 } }\ntorsion = 100\n";
+    for (scene, steps) in [
+        (through, 2000),
+        (&flung, 400),
+        (held, 200),
+        (&drawn, 200),
+        (&braked, 200),
+        (turned, 200),
+    ] {
         let [followed, fixed] = followed_and_fixed(scene, steps);
         assert!(followed <= fixed, "{followed} {fixed}: {scene}");
         // Else there would be nothing to compare.
-        assert!(scene != through || fixed >= 5, "{fixed}");
+        assert!(
+            scene == flung || scene == held || fixed >= 5,
+            "{fixed}: {scene}"
+        );
     }
 }
 

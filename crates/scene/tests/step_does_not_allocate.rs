@@ -595,6 +595,7 @@ fn stages_elements_and_substeps_that_follow_the_state_take_no_memory() {
     let mut simulation = common::built(
         r#"trocar = 1
 [world]
+step = 0.005
 adaptive = true
 [[signal]]
 name = "beat"
@@ -621,16 +622,58 @@ a = { tissue = "sheet", node = 33 }
 b = { tissue = "other", node = 3 }
 answer = { stiffness = 5 }
 drive = { signal = "beat", length = 0.1 }
+[[pipe]]
+name = "pipe"
+path = [[0.1, 0, 0], [0.1, 0, 0.03]]
+radii = [[0.006, 0.006]]
+rings = 4
+around = 6
+fixed = [{ ring = 0 }]
+material = { mass = 0.0005, damping = 0.02, stiffness = 60, memory = 20, centre_mass = 0.002, centre_damping = 0.05, centre_stiffness = 60, turn_damping = 0.0001 }
+[[body]]
+name = "ball"
+position = [0.1, 0, 0.05]
+mass = 0.01
+inertia = [1e-6, 1e-6, 1e-6]
+form = { ball = 0.005 }
+collide = false
+damping = 0.5
+[[element]]
+a = { body = "ball" }
+b = { tissue = "other", node = 17 }
+answer = { stiffness = 5, yields = { strain = 0.001, hardening = 0.5 } }
+[[element]]
+a = { tissue = "pipe", node = { centre = 2 } }
+middle = { tissue = "pipe", node = { centre = 3 } }
+b = { body = "ball" }
+bend = 0.1
+[[element]]
+a = { body = "ball" }
+b = { tissue = "pipe", node = { centre = 3 } }
+torsion = 0.002
 [[command]]
 at = 0.02
 push = [0, 0.1, 0]
 on = { tissue = "other", node = 30 }
 until = 10
+[[command]]
+at = 0.02
+push = [0.01, 0.01, 0]
+on = { body = "ball", at = [0.004, 0, 0] }
+until = 10
+[[command]]
+at = 1.5
+unyield = ["element 1"]
 "#,
     );
     let inputs: Vec<Input> = (0..200).map(|_| simulation.idle_input()).collect();
     allocations(&mut simulation, &inputs);
+    assert!(
+        simulation.state().time < 1.5,
+        "what is told to forget is so while it is counted"
+    );
     assert_eq!(allocations(&mut simulation, &inputs), 0);
+    assert!(simulation.state().time > 1.5);
     // Forces of these schemes are worked out anew when one looks.
     looking_takes_no_memory(&simulation);
 }

@@ -269,15 +269,7 @@ fn the_present_bound_counts_what_turns_where_it_is_locked() {
     // A torsion of 0.02 N·m/rad; a spring that meets its arm at an angle whose cosine is −1/√5, so that it turns by its part across.
     let stiffness = [0.02, 100.0 * 0.01 * 0.01 * 0.8];
     let bodies = Bodies::new(&[locked], Turning::default()).unwrap();
-    let net = Net::new(NetParts {
-        frames: vec![Pose::IDENTITY],
-        nodes: vec![locked],
-        flags: vec![NodeFlags::default()],
-        memory: vec![0.0],
-        mobile: true,
-        ..NetParts::default()
-    })
-    .unwrap();
+    let net = alone(locked);
     for (element, stiffness) in elements.iter().zip(stiffness) {
         let exact = stability::critical_step(1e-6, 0.0, stiffness);
         let joined = (&[][..], std::slice::from_ref(element));
@@ -297,6 +289,74 @@ fn the_present_bound_counts_what_turns_where_it_is_locked() {
             );
         }
     }
+}
+
+/// A net of a single node.
+fn alone(node: MassNode) -> Net {
+    let frames = match node.rigid {
+        Some(_) => vec![Pose::IDENTITY],
+        None => Vec::new(),
+    };
+    Net::new(NetParts {
+        points: vec![DVec3::ZERO; 1 - frames.len()],
+        frames,
+        nodes: vec![node],
+        flags: vec![NodeFlags::default()],
+        memory: vec![0.0],
+        mobile: true,
+        ..NetParts::default()
+    })
+    .unwrap()
+}
+
+/// KB9: a place does not move, so an element to one counts once. A linear one is at its very bound then; of one that stiffens a part is left out.
+#[test]
+fn the_present_bound_of_what_only_a_place_holds_is_its_own() {
+    let net = alone(MassNode::point(0.01));
+    let ends = [
+        End::On(Anchor::node(MatterId(0), 0)),
+        End::At(DVec3::X * 0.01),
+    ];
+    let sight = Sight {
+        matter: |_| &net as &dyn Matter,
+        slot: &[0],
+    };
+    let present = |element: &Global, x: f64| {
+        let joined = (&[][..], std::slice::from_ref(element));
+        let mut nodes = [net.rest().clone()];
+        nodes[0].position[0].x = x;
+        Gauge::default().bound(&|_| Some(&net), &mut nodes, joined, &sight, (0.0, None))
+    };
+    let linear = Global::link(ends, Link::new(0.01, Law::spring(50.0)));
+    let exact = stability::critical_step(0.01, 0.0, 50.0);
+    assert!((present(&linear, -0.01) / exact - 1.0).abs() < 1e-12);
+    let damper = Global::link(ends, Link::new(0.0, Law::damper(2.0)));
+    let exact = stability::critical_step(0.01, -2.0, 0.0);
+    assert!((present(&damper, -0.01) / exact - 1.0).abs() < 1e-12);
+    let stiffening = Global::link(ends, Link::new(0.01, Law::spring(5000.0).squared()));
+    for stretch in [0.01, 0.02, 0.1] {
+        let exact = stability::critical_step(0.01, 0.0, 1e4 * stretch);
+        let found = present(&stiffening, -stretch);
+        assert!(
+            found < 0.9 * exact && found > 0.7 * exact,
+            "{stretch}: {found} {exact}"
+        );
+    }
+}
+
+/// What torsion leads to and is not looked at may turn the other way: the bound is that of twice the constant.
+#[test]
+fn torsion_to_what_is_not_looked_at_counts_twice() {
+    let net = alone(MassNode::body(0.01, DVec3::splat(1e-6)));
+    let safe = |to: End| {
+        let torsion = Global::torsion([frame(0, DVec3::ZERO), to], 0.02, [DQuat::IDENTITY; 2]);
+        stability::bounds_with(&[&net], &[], &[torsion]).safe
+    };
+    let (still, away) = (safe(End::At(DVec3::X)), safe(End::Away(DVec3::X)));
+    assert!(
+        (still / away - 2.0_f64.sqrt()).abs() < 0.02,
+        "{still} {away}"
+    );
 }
 
 #[test]

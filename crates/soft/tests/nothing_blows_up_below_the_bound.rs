@@ -8,7 +8,7 @@ mod common;
 
 use common::random::{Dice, Made, net};
 use glam::DVec3;
-use trocar_dynamics::{Field, Matter, Nodes, Stages};
+use trocar_dynamics::{Field, Integrator, Matter, Nodes, Stages};
 use trocar_math::{real, rotation};
 use trocar_soft::{
     Active, Base, Drive, Global, Input, Law, Net, NetParts,
@@ -211,12 +211,17 @@ struct Found {
     largest: [f64; 2],
     carried: usize,
     tied: usize,
+    /// How many bends lead to fixed points, and how many turn back to space: fathers are few here, and more of those are kept in company.
+    bent: usize,
+    turned: usize,
     hard: usize,
     twisted: usize,
     grounded: usize,
     /// Of how many the matrix of one substep was looked into.
     looked_into: usize,
     refused: usize,
+    /// How many of these move without mass and have dampers.
+    massless: usize,
     /// Refused ones that do not swing up by their matrix, and its spectral radius.
     wronged: Vec<String>,
     wild: Vec<String>,
@@ -238,10 +243,18 @@ fn sweep(seeds: std::ops::Range<u64>) {
         let father = net.masses().frames();
         found.carried += father;
         found.tied += usize::from(!globals.is_empty());
+        for g in &globals {
+            found.bent += usize::from(matches!(g.kind, Kind::Bend { .. }));
+            found.turned += usize::from(matches!(g.kind, Kind::Torsion { .. }));
+        }
         found.twisted += net.twists().len();
         found.grounded += usize::from(net.masses().ground().is_some());
         if refused {
             found.refused += 1;
+            let brakes = net.elements().any(|e| e.law.input == Input::Velocity);
+            let brakes = brakes || globals.iter().any(Global::damps);
+            let massless = matches!(net.masses().integrator(), Integrator::QuasiDynamic(_));
+            found.massless += usize::from(massless && brakes);
             let short = 0.05 * (mass / stiff).sqrt();
             let growth = spectral_radius(&net, &globals, net.rest(), short);
             // What stiffens is refused by the stiffest that it may become; the matrix is that of one time.
@@ -292,9 +305,11 @@ fn sweep(seeds: std::ops::Range<u64>) {
         "{found:?}"
     );
     assert!(
-        found.twisted > 20 && found.grounded > 200 && found.looked_into > 100,
+        found.bent > 40 && found.twisted > 20 && found.grounded > 200 && found.looked_into > 100,
         "{found:?}"
     );
+    // What moves without mass is swung up by its dampers at any step; nothing else is refused.
+    assert_eq!(found.massless, found.refused, "{found:?}");
     // A bound that refused whatever is difficult would pass all of the above.
     assert!(found.refused < 10, "{found:?}");
 }

@@ -7,15 +7,15 @@ mod common;
 
 use common::{
     random::{Dice, Made, law, net},
-    step,
+    step_with,
 };
 use glam::{DQuat, DVec3};
-use trocar_dynamics::{Field, Lock, MassNode, Matter, MatterId, Nodes, Rigid, Stages};
+use trocar_dynamics::{Anchor, Field, Lock, MassNode, Matter, MatterId, Nodes, Rigid, Stages};
 use trocar_math::Pose;
 use trocar_soft::{
-    Base, Element, Hyper, Law, Net, NetParts, NodeFlags,
+    Base, Element, Global, Hyper, Law, Link, Net, NetParts, NodeFlags,
     element::Input,
-    global::Sight,
+    global::{End, Sight},
     hyper,
     net::Torsion,
     stability::{self, Gauge, Tempo},
@@ -109,7 +109,7 @@ fn family(dice: &mut Dice) -> Made {
 /// Kicks nets about for forty substeps of `h` seconds and lets them be for eighty. Returns how far a node came from where it was built, m.
 fn stirred(
     nets: &[Net],
-    hypers: &[Hyper],
+    (hypers, globals): (&[Hyper], &[Global]),
     dice: &mut Dice,
     (speed, push, h): (f64, f64, f64),
 ) -> Result<f64, String> {
@@ -118,6 +118,7 @@ fn stirred(
     for v in nodes.iter_mut().flat_map(|n| &mut n.velocity) {
         *v = dice.vector(speed);
     }
+    let mut globals = globals.to_vec();
     let mut most = 0.0_f64;
     for i in 0..120 {
         if i < 40 {
@@ -130,7 +131,7 @@ fn stirred(
             time: f64::from(i) * h,
             gravity: DVec3::Y * -9.81,
         };
-        if !step(&matters, &mut nodes, hypers, &field, h) {
+        if !step_with(&matters, &mut nodes, (hypers, &mut globals), &field, h) {
             return Err(format!("left the world in step {i}"));
         }
         for (net, nodes) in nets.iter().zip(&nodes) {
@@ -191,7 +192,68 @@ fn families_of_two_and_three_generations() {
             0.95 * bounds.safe.min(0.1),
         );
         // Some families hang on nothing and drift as they were kicked.
-        found.note(seed, 2.0 * made.cell, stirred(&[net], &[], &mut dice, stir));
+        found.note(
+            seed,
+            2.0 * made.cell,
+            stirred(&[net], (&[], &[]), &mut dice, stir),
+        );
+    }
+    found.judge(150);
+}
+
+/// Torsion of central nodes to space and against each other, bends at nodes between others and places, springs of any law to places.
+fn held(dice: &mut Dice, made: &Made) -> Vec<Global> {
+    let (frames, count) = (made.parts.frames.len(), made.parts.nodes.len());
+    let place = |n: usize| match n.checked_sub(frames) {
+        Some(point) => made.parts.points[point],
+        None => made.parts.frames[n].position,
+    };
+    let on = |n: usize| End::On(Anchor::node(MatterId(0), n as u32));
+    let frame = |n: usize| End::On(Anchor::frame(MatterId(0), n as u32, DVec3::ZERO));
+    let (k, cell) = (made.stiff * dice.scale(0.1, 3.0), made.cell);
+    let torsion = |ends| Global::torsion(ends, k * cell * cell, [DQuat::IDENTITY; 2]);
+    let (z, other) = (dice.below(frames), dice.below(frames));
+    let mut globals = vec![torsion([frame(z), End::At(DVec3::ZERO)])];
+    if z != other {
+        globals.push(torsion([frame(z), frame(other)]));
+    }
+    let (a, middle) = (dice.below(count), dice.below(count));
+    let to = place(middle) + dice.vector(2.0 * cell);
+    let bend = |ends, places| Global::bend(ends, k * cell, places);
+    if a == middle {
+        let from = to + dice.vector(2.0 * cell);
+        let ends = [End::At(from), on(middle), End::At(to)];
+        globals.push(bend(ends, [from, place(middle), to]));
+    } else {
+        let ends = [on(a), on(middle), End::At(to)];
+        globals.push(bend(ends, [place(a), place(middle), to]));
+    }
+    let law = law(dice, made.stiff, cell);
+    let link = Link::new(place(a).distance(to), law);
+    globals.push(Global::link([on(a), End::At(to)], link));
+    globals
+}
+
+#[test]
+fn families_that_are_held_by_elements_of_every_kind() {
+    let mut found = Found::default();
+    for seed in seeds(160) {
+        let mut dice = Dice(seed ^ 0x70_4510);
+        let mut made = family(&mut dice);
+        let globals = held(&mut dice, &made);
+        let net = Net::new(std::mem::take(&mut made.parts)).unwrap();
+        let bounds = stability::bounds_with(&[&net], &[], &globals);
+        if bounds.flutters {
+            found.refused += 1;
+            continue;
+        }
+        let stir = (
+            0.2 * made.cell * (made.stiff / made.mass).sqrt(),
+            0.2 * made.stiff * made.cell,
+            0.95 * bounds.safe.min(0.1),
+        );
+        let far = stirred(&[net], (&[], &globals), &mut dice, stir);
+        found.note(seed, 2.0 * made.cell, far);
     }
     found.judge(150);
 }
@@ -245,7 +307,7 @@ fn nets_coupled_by_copies() {
         );
         let nets = [leads, follows];
         let far = a.cell.max(b.cell);
-        found.note(seed, far, stirred(&nets, &[pair], &mut dice, stir));
+        found.note(seed, far, stirred(&nets, (&[pair], &[]), &mut dice, stir));
     }
     found.judge(50);
 }
@@ -285,7 +347,7 @@ fn quadratic_dampers() {
         found.note(
             seed,
             made.cell,
-            stirred(&[net], &[], &mut dice, (speed, push, h)),
+            stirred(&[net], (&[], &[]), &mut dice, (speed, push, h)),
         );
     }
     found.judge(200);

@@ -20,11 +20,15 @@ impl Model {
                 .iter()
                 .map(|h| (h.master.0.index(), h.slave.0.index())),
         );
+        // All ends of an element that move, in the order they have: between two of them may be one that goes its own way.
         let pulled = self.globals.iter().flat_map(|g| {
-            let others = g.anchors().skip(1);
-            g.anchors().zip(others)
+            let mut moving = g
+                .anchors()
+                .map(|a| a.matter.index())
+                .filter(|m| *m >= first);
+            let lead = moving.next();
+            moving.filter_map(move |m| Some((lead?, m)))
         });
-        let pulled = pulled.map(|(a, b)| (a.matter.index(), b.matter.index()));
         let ends = ends.chain(pulled);
         let joined = self.joints.iter().flat_map(Joint::anchors);
         let ends = ends.chain(joined.map(|[a, b]| (a.matter.index(), b.matter.index())));

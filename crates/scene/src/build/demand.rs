@@ -122,12 +122,14 @@ impl Model {
             let support = Support::of(anchor);
             let parts = support.parts().iter().map(|(m, at, weight)| {
                 let (masses, i) = (self.matters[m.index()].masses(), at.node as usize);
-                if masses.lock(i) == Lock::Fixed {
-                    return 0.0;
-                }
                 let inertia = masses.rigid().get(i).and_then(|r| r.inertia);
                 let turn = inertia.map_or(0.0, |j| at.offset.length_squared() / j.min_element());
-                let swings = global.slope() * (1.0 / masses.mass()[i] + turn) * weight * weight;
+                // What is locked stays where it is, but may turn there.
+                let light = match masses.lock(i) {
+                    Lock::Fixed => turn,
+                    _ => 1.0 / masses.mass()[i] + turn,
+                };
+                let swings = global.slope() * light * weight * weight;
                 swings + inertia.map_or(0.0, |j| global.turning() / j.min_element())
             });
             parts.sum::<f64>()

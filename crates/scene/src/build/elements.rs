@@ -171,11 +171,11 @@ impl Model {
             None => Anchor::world(from),
             Some(spec) => self.anchor_at(&check, "b", spec, None)?,
         };
-        if a == b
-            || [a, b]
-                .iter()
-                .all(|e| self.matters[e.matter.index()].is_prescribed())
-        {
+        let middle = spec.middle.as_ref();
+        let middle = middle.map(|spec| self.anchor_at(&check, "middle", spec, None));
+        let middle = middle.transpose()?;
+        let mut ends = [Some(a), middle, Some(b)].into_iter().flatten();
+        if a == b || ends.all(|e| self.matters[e.matter.index()].is_prescribed()) {
             return Err(check.error(
                 &["b".into()],
                 "an element joins two different points, and one of them must move",
@@ -186,7 +186,7 @@ impl Model {
             (Some(answer), None, None) if spec.middle.is_none() => {
                 self.link(&check, (a, b), answer, (spec, signals))?
             }
-            (None, Some(constant), None) => self.bend(&check, [a, b], constant, spec)?,
+            (None, Some(constant), None) => self.bend(&check, [a, b], constant, (spec, middle))?,
             (None, None, Some(constant)) if spec.middle.is_none() => {
                 let rest = [a, b].map(|e| self.turn_of(&e));
                 Global::torsion([a, b].map(end), constant, rest)
@@ -262,16 +262,23 @@ impl Model {
         check: &Checker<'_>,
         [a, b]: [Anchor; 2],
         constant: f64,
-        spec: &GlobalSpec,
+        (spec, middle): (&GlobalSpec, Option<Anchor>),
     ) -> Result<Global, SceneError> {
-        let Some(middle) = &spec.middle else {
+        let Some(middle) = middle else {
             return Err(check.error(
                 &["bend".into()],
                 "what bends has a `middle`, between `a` and `b`",
                 "Name the point that bends.",
             ));
         };
-        let middle = self.anchor_at(check, "middle", middle, None)?;
+        // Left out, it would be where `a` is: that is no angle.
+        if spec.b.is_none() {
+            return Err(check.error(
+                &["bend".into()],
+                "what bends has two other points, on either side of its `middle`",
+                "Name `b` as well.",
+            ));
+        }
         let points = [a, middle, b];
         let places = points.map(|e| self.place_of(&e));
         Ok(Global::bend(points.map(end), constant, places))

@@ -19,7 +19,7 @@ pub struct CommandSpec {
     /// Everything back to where it began; parameters stay as they are, and the time goes on.
     #[serde(default)]
     pub reset: bool,
-    /// Tissues, by name, that forget how far they have yielded: they draw back to the shape they had, without yielding on the way. What is drawn farther meanwhile yields from there.
+    /// Tissues, by name, that forget how far they and the elements between them and other things have yielded, or single elements between things, as "element 0" for the first: they draw back to the shape they had, without yielding on the way. What is drawn farther meanwhile yields from there.
     #[serde(default)]
     pub unyield: Vec<String>,
     /// A force (N) on a point of something, until `until`.

@@ -202,13 +202,13 @@ pub struct ElementSpec {
 pub struct GlobalSpec {
     /// One end.
     pub a: AnchorSpec,
-    /// The other end. Left out: the place where `a` is when the scene begins.
+    /// The other end. Left out: the place where `a` is when the scene begins; what bends needs it.
     #[serde(default)]
     pub b: Option<AnchorSpec>,
     /// How a spring or damper answers.
     #[serde(default)]
     pub answer: Option<AnswerSpec>,
-    /// Keeps the angle at `middle` between `a` and `b`, N/rad, ≥ 0.
+    /// Keeps the angle at `middle` between `a` and `b`, N/rad, ≥ 0. Any one of the three may be all that moves.
     #[serde(default)]
     pub bend: Option<f64>,
     /// The point that bends.

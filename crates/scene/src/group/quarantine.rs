@@ -3,8 +3,8 @@
 use super::{Group, Stage};
 use crate::works::Work;
 use glam::DVec3;
-use trocar_dynamics::{Masses, MatterId, Nodes, joint::Memory};
-use trocar_soft::global::Flow;
+use trocar_dynamics::{Anchor, Masses, MatterId, Nodes, Point, anchor::Support, joint::Memory};
+use trocar_soft::{Global, global::Flow};
 
 /// Matter that went bad this often is frozen.
 pub(super) const PATIENCE: u32 = 3;
@@ -20,6 +20,7 @@ impl Group {
             for i in 0..nodes.len() {
                 if !is_sound(nodes, i) {
                     put_back(nodes, start, i);
+                    build_anew(&mut self.globals, m, Some(i));
                     if let Some(collisions) = &mut self.collisions {
                         // What leant on it leans on nothing now.
                         collisions.wake_around(stage.model, i);
@@ -29,6 +30,7 @@ impl Group {
         } else {
             nodes.copy_from(&stage.model.start[m.index()]);
             freeze(nodes);
+            build_anew(&mut self.globals, m, None);
             self.bad[k] += 1;
         }
         if let Some(collisions) = &mut self.collisions {
@@ -42,12 +44,6 @@ impl Group {
         }
         if !self.fallen.contains(&m) {
             self.fallen.push(m);
-        }
-        // What was drawn out on the way is as it was built.
-        for global in &mut self.globals {
-            if global.anchors().any(|a| a.matter == m) {
-                global.resume_flow(Flow::default());
-            }
         }
         // What threw it must not throw it again.
         for tie in &mut self.ties {
@@ -81,6 +77,17 @@ fn is_sound(nodes: &Nodes, i: usize) -> bool {
         sum += *spin + q.xyz() * q.w;
     }
     sum.is_finite() && Masses::is_in_world(nodes.position[i])
+}
+
+/// Has elements forget that they were drawn out on the way to what was put back: a node of a matter, or all of it.
+fn build_anew(globals: &mut [Global], matter: MatterId, node: Option<usize>) {
+    let is_back = |(m, at, _): &(MatterId, Point, f64)| {
+        *m == matter && node.is_none_or(|i| i == at.node as usize)
+    };
+    let ends = |anchor: &Anchor| Support::of(anchor).parts().iter().any(is_back);
+    for global in globals.iter_mut().filter(|g| g.anchors().any(ends)) {
+        global.resume_flow(Flow::default());
+    }
 }
 
 /// Puts a node back where it started, at rest.

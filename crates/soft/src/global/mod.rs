@@ -261,7 +261,8 @@ impl Global {
         Self::new(self.ends, kind)
     }
 
-    /// A linear element that is above this one in any configuration: a spring without a length, a bend with arms as short as they act undiminished.
+    /// A linear element that is above this one in any configuration: a spring without a length, a bend with arms as short as they act undiminished, torsion as if what is
+    /// not looked at turned against it.
     pub(crate) fn stiffest(&self) -> Self {
         let kind = match &self.kind {
             Kind::Link(link) => Kind::Link(link.stiffest()),
@@ -269,9 +270,18 @@ impl Global {
                 constant: constant / element::FADES,
                 rest: *rest,
             },
-            torsion @ Kind::Torsion { .. } => torsion.clone(),
+            // What it leads to and is not looked at may turn the other way as fast. Of what draws, rows say so.
+            Kind::Torsion { constant, rest } => Kind::Torsion {
+                constant: constant * if self.leads_away() { 2.0 } else { 1.0 },
+                rest: *rest,
+            },
         };
         Self::new(self.ends, kind)
+    }
+
+    /// True if one of its ends is on something that is not looked at.
+    fn leads_away(&self) -> bool {
+        self.ends().iter().any(|end| matches!(end, End::Away(_)))
     }
 
     fn see<'a, F: Fn(MatterId) -> &'a dyn Matter, const N: usize>(
@@ -391,12 +401,17 @@ impl Global {
 
     /// True if what it does to a substep depends on nothing: neither length, speed nor time. At the end of an arm of a body it does: its pull turns that.
     pub fn is_even(&self) -> bool {
-        let arm = |anchor: &Anchor| matches!(anchor.at, Local::Frame(_, arm) if arm != DVec3::ZERO);
         match &self.kind {
-            Kind::Link(link) => link.is_even() && !self.anchors().any(arm),
+            Kind::Link(link) => link.is_even() && !self.has_arm(),
             Kind::Bend { .. } => false,
             Kind::Torsion { .. } => true,
         }
+    }
+
+    /// True if it draws a frame at some way from where that is.
+    pub(crate) fn has_arm(&self) -> bool {
+        let arm = |anchor: &Anchor| matches!(anchor.at, Local::Frame(_, arm) if arm != DVec3::ZERO);
+        self.anchors().any(arm)
     }
 
     /// Its slope as it is now, within the part `near` of its length or speed to either side, and the step in which its ends do not move

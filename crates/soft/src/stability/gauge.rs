@@ -31,7 +31,7 @@ pub struct Gauge {
 const STIFFNESS: usize = 0;
 const DRAG: usize = 1;
 
-/// So much shorter than their bound is what bodies are given: on it a mode neither grows nor dies.
+/// So much shorter than their bound is what bodies are given, and what is not even: on it a mode neither grows nor dies.
 const SHORTER: f64 = 0.9;
 
 /// Nodes that a thread takes at once.
@@ -68,11 +68,12 @@ impl Gauge {
             let now = g.present(sight, nodes, time, NEAR);
             lasting.take(now.step);
             let kind = if g.damps() { DRAG } else { STIFFNESS };
+            let share = share_of(g);
             for anchor in g.anchors() {
                 for (matter, at, weight) in Support::of(anchor).parts() {
-                    let share = slot[matter.index()] as usize;
-                    let sums = &mut self.sums[share];
-                    if net(share).is_none() {
+                    let place = slot[matter.index()] as usize;
+                    let sums = &mut self.sums[place];
+                    if net(place).is_none() {
                         let matter = (sight.matter)(*matter);
                         if matter.is_prescribed() {
                             continue;
@@ -82,9 +83,9 @@ impl Gauge {
                             sum[kind] += 2.0 * weight * weight * rate(matter.masses(), at, &now);
                         }
                     } else if let Some(sum) = sums.get_mut(at.node as usize) {
-                        sum[kind] += weight.abs() * now.slope;
-                        if let Some(turn) = self.turns[share].get_mut(at.node as usize) {
-                            turn[kind] += weight.abs() * turning(at, &now);
+                        sum[kind] += share * weight.abs() * now.slope;
+                        if let Some(turn) = self.turns[place].get_mut(at.node as usize) {
+                            turn[kind] += share * weight.abs() * turning(at, &now);
                         }
                     }
                 }
@@ -125,6 +126,17 @@ impl Gauge {
     /// has passed one should look again.
     pub fn lasting(&self) -> f64 {
         self.lasting
+    }
+}
+
+/// The part of its slope that an element counts with at a node of a net, where all is doubled for what moves against each other. A point fixed in space does not move: an
+/// element to one counts half, as in the rows of the fixed bound, if no arm makes it turn and shift its other end at once. What draws evenly is in the bound for rest as it
+/// is here, and a part of that is left out anyway; of what stiffens and turns it is left out here.
+fn share_of(global: &Global) -> f64 {
+    match global.is_lone() && !global.has_arm() {
+        true if global.is_even() && global.turning() == 0.0 => 0.5,
+        true => 0.5 / (SHORTER * SHORTER),
+        false => 1.0,
     }
 }
 

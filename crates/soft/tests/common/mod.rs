@@ -4,9 +4,11 @@
 pub mod random;
 
 use glam::DVec3;
-use trocar_dynamics::{Field, Integrator, Matter, Nodes, Stages};
+use trocar_dynamics::{Field, Integrator, Matter, MatterId, Nodes, Stages};
 use trocar_mesh::primitive::{SheetShape, Tube, TubeShape};
-use trocar_soft::{Base, Hyper, Material, Net, NetKind, NetParts, primitive};
+use trocar_soft::{
+    Base, Global, Hyper, Material, Net, NetKind, NetParts, global::Sight, primitive,
+};
 
 pub const MATERIAL: Material = Material {
     mass: 0.002,
@@ -116,7 +118,22 @@ pub fn step(
     field: &Field,
     h: f64,
 ) -> bool {
+    step_with(nets, nodes, (hypers, &mut []), field, h)
+}
+
+/// [`step`] with elements between things.
+pub fn step_with(
+    nets: &[Box<dyn Matter>],
+    nodes: &mut [Nodes],
+    (hypers, globals): (&[Hyper], &mut [Global]),
+    field: &Field,
+    h: f64,
+) -> bool {
     let slot: Vec<u32> = (0..nets.len() as u32).collect();
+    let sight = Sight {
+        matter: |m: MatterId| &*nets[m.index()],
+        slot: &slot,
+    };
     Stages::default().gather(
         &|k| Some(nets[k].masses()),
         nodes,
@@ -126,6 +143,9 @@ pub fn step(
             for (net, nodes) in nets.iter().zip(nodes.iter_mut()) {
                 net.force(nodes, field);
             }
+            globals
+                .iter()
+                .for_each(|g| g.apply(&sight, nodes, field.time));
             hypers.iter().for_each(|x| x.give_back(nodes, &slot));
         },
         |nodes| {
@@ -144,6 +164,7 @@ pub fn step(
     for (net, nodes) in nets.iter().zip(nodes.iter_mut()) {
         net.settle(nodes);
     }
+    globals.iter_mut().for_each(|g| g.settle(&sight, nodes));
     sound
 }
 
