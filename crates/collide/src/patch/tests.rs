@@ -521,6 +521,13 @@ fn what_was_gathered_holds_as_far_as_it_reached() {
     let (far, speed) = strayed(&positions);
     assert!((far - 0.003).abs() < 1e-12 && speed == 3.0);
     assert_eq!(strayed(&positions[1..]).0, f64::INFINITY);
+    // Without velocities nobody asks for a speed; of others nobody knows how fast they are. As when it is followed.
+    for (some, speed) in [(&velocities[..0], 0.0), (&velocities[1..], f64::INFINITY)] {
+        let found = patch.strayed(&positions, some, &Alone);
+        assert!((found.0 - 0.003).abs() < 1e-12 && found.1 == speed);
+        let mut patch = patch.clone();
+        assert_eq!(patch.follow_by(&positions, some, &Alone), found);
+    }
 }
 
 #[test]
