@@ -8,7 +8,10 @@ use crate::{
 use anyhow::Result;
 use glam::DVec3;
 use std::hint::black_box;
-use trocar_collide::tree::{Change, Tree};
+use trocar_collide::{
+    patch::Patch,
+    tree::{Change, Tree},
+};
 
 /// What we want of an edit, µs.
 const AIM: f64 = 5.0;
@@ -24,37 +27,43 @@ pub fn edit(effort: Effort) -> Result<Vec<Row>> {
         let positions = &mesh.frames[0];
         let mut tree = Tree::new(&mesh.triangles, positions)?;
         let case = format!("collide/edit, {} triangles", mesh.triangles.len());
-        // Two triangles with a common edge get the other diagonal: five pairs side by side, at places all over the surface.
         let mut triangles = mesh.triangles.clone();
-        let mut place = 0;
-        let mut edits: Vec<Vec<Change>> = Vec::new();
-        let mut job = || {
-            edits.clear();
-            for _ in 0..BATCH {
-                place = (place + 7919) % (triangles.len() / 10);
-                edits.push(flip(&mut triangles, place * 10));
-            }
-            let seconds = time(|| {
-                for changes in &edits {
-                    let _ = black_box(tree.edit(changes, positions));
-                }
-            });
-            seconds * 1e6 / BATCH as f64
-        };
+        let mut job = replace(&mut triangles, |changes| {
+            let _ = black_box(tree.edit(changes, positions));
+        });
+        // What tools look into: its tree, its corners and the sides that it remembers.
+        let mut patch = Patch::new(mesh.triangles.clone(), positions.len())?;
+        // The first edit makes its tree.
+        patch.edit(&[], positions)?;
+        let mut of_patch = mesh.triangles.clone();
+        let mut patched = replace(&mut of_patch, |changes| {
+            let _ = black_box(patch.edit(changes, positions));
+        });
         let mut build = || time(|| drop(Tree::new(&mesh.triangles, positions))) * 1e6;
         let rounds = effort.repeats(40, 8);
-        let samples = interleave("collide/edit", rounds, &mut [&mut job, &mut build]);
+        let jobs: &mut [&mut dyn FnMut() -> f64] = &mut [&mut job, &mut build, &mut patched];
+        let samples = interleave("collide/edit", rounds, jobs);
         let build = Summary::of(samples[1].iter().copied()).median;
-        let spread = Summary::of(samples[0].iter().copied());
-        rows.push(
-            Row::new(&case, "10 triangles replaced", spread, "µs")
-                .against("building anew", build)
-                .at_most(AIM),
-        );
+        for (what, k) in [
+            ("10 triangles replaced", 0),
+            ("10 triangles of a patch replaced", 2),
+        ] {
+            let spread = Summary::of(samples[k].iter().copied());
+            rows.push(
+                Row::new(&case, what, spread, "µs")
+                    .against("building anew", build)
+                    .at_most(AIM),
+            );
+        }
+        drop((job, patched));
         let (taken, added) = come_and_go(&mut tree, &triangles, positions, rounds);
         for (what, spread) in [("taken away", taken), ("added where they were", added)] {
             let what = format!("10 triangles {what}");
-            rows.push(Row::new(&case, &what, spread, "µs").against("building anew", build));
+            rows.push(
+                Row::new(&case, &what, spread, "µs")
+                    .against("building anew", build)
+                    .at_most(AIM),
+            );
         }
         let depth = tree.depth() as f64;
         rows.push(Row::single(
@@ -65,6 +74,24 @@ pub fn edit(effort: Effort) -> Result<Vec<Row>> {
         ));
     }
     Ok(rows)
+}
+
+/// Gives the µs that an edit takes. Two triangles with a common edge get the other diagonal: five pairs side by side, at places all over the surface.
+fn replace<'a>(
+    triangles: &'a mut [[u32; 3]],
+    mut edit: impl FnMut(&[Change]) + 'a,
+) -> impl FnMut() -> f64 + 'a {
+    let mut place = 0;
+    let mut edits: Vec<Vec<Change>> = Vec::new();
+    move || {
+        edits.clear();
+        for _ in 0..BATCH {
+            place = (place + 7919) % (triangles.len() / 10);
+            edits.push(flip(triangles, place * 10));
+        }
+        let seconds = time(|| edits.iter().for_each(|changes| edit(changes)));
+        seconds * 1e6 / BATCH as f64
+    }
 }
 
 /// µs to take ten triangles away, and to add them again: plain changes, which find no triangle in whose place they could go.

@@ -4,7 +4,7 @@ use glam::DVec3;
 use proptest::prelude::*;
 use trocar_collide::{
     closest,
-    fold::{Ahead, Feature, Folds},
+    fold::{Ahead, Feature, Fold, Folds},
     tree::{Change, Side, Tree},
 };
 
@@ -297,8 +297,16 @@ fn what_is_remembered_elsewhere_goes_on_the_same() {
     assert!(!one.is_empty());
 }
 
+/// More of them in the long run.
+fn cases() -> u32 {
+    match std::env::var_os("TROCAR_LONG") {
+        Some(_) => 2000,
+        None => 32,
+    }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(32))]
+    #![proptest_config(ProptestConfig::with_cases(cases()))]
 
     #[test]
     fn no_near_node_is_missed(seed: u64, thickness in 0.0005_f64..0.004) {
@@ -543,6 +551,143 @@ fn hollow() -> (Vec<DVec3>, Vec<[u32; 3]>) {
     }
     points.iter_mut().for_each(|p| *p *= 0.05);
     (points, faces)
+}
+
+/// Two opposite walls of a closed organ are pressed flat onto each other and on through each other: what lay over the other wall is led back there.
+#[test]
+fn opposite_walls_of_a_hollow_organ_stay_on_their_sides() {
+    let (round, triangles) = hollow();
+    // Opposite nodes lie over each other; one wall goes a little askew, so that they lie over faces.
+    let pressed = |height: f64| -> Vec<DVec3> {
+        let flat = |p: &DVec3| {
+            let aside = if p.z > 0.0 { 0.0017 } else { 0.0 };
+            DVec3::new(p.x + aside, p.y - 0.7 * aside, p.z * height / 0.05)
+        };
+        round.iter().map(flat).collect()
+    };
+    let mut tree = Tree::new(&triangles, &round).unwrap();
+    let mut folds = Folds::default();
+    let thickness = 0.002;
+    let mut before = Vec::new();
+    for height in [0.05, 0.01, 0.0008, 0.0004, 0.0001, -0.0001, -0.0004] {
+        let positions = pressed(height);
+        tree.refit(&positions).unwrap();
+        let side = Side {
+            tree: &tree,
+            positions: &positions,
+        };
+        let found = folds.update(side, thickness).to_vec();
+        // Faces in the middle of a wall, where walls lie flat on each other.
+        let over: Vec<_> = found
+            .iter()
+            .filter(|f| f.feature.b[2] != u32::MAX && !f.feature.is_pierced())
+            .filter(|f| positions[f.feature.a[0] as usize].truncate().length() < 0.03)
+            .filter(|f| {
+                let nodes = triangles[f.spots[1].triangle as usize];
+                let upper = |n: u32| round[n as usize].z > 0.0;
+                nodes.iter().all(|n| upper(*n) != upper(f.feature.a[0]))
+            })
+            .copied()
+            .collect();
+        assert!((height > 0.005) == over.is_empty(), "{height}");
+        for fold in &over {
+            // Out of the upper wall is up, whatever lies above now.
+            let up = round[fold.feature.a[0] as usize].z.signum();
+            assert!(fold.normal.z * up > 0.5, "{height}: {fold:?}");
+            assert!(fold.distance * height > 0.0, "{height}: {fold:?}");
+        }
+        if height.abs() < 0.0002 {
+            // Most of those that were near stay what they were, under their numbers.
+            let kept = over
+                .iter()
+                .filter(|f| before.contains(&(f.id, f.feature)))
+                .count();
+            assert!(kept > over.len() / 2 && kept > 20, "{height}: {kept}");
+        }
+        before = over.iter().map(|f| (f.id, f.feature)).collect();
+    }
+}
+
+/// Triangles without area, some that are listed twice and edges with more than two triangles hide nothing and make no contact that is no number.
+#[test]
+fn surfaces_that_are_none_are_told_as_well() {
+    let n = 6;
+    let (sound, positions) = (sheets(n), place(n, 0.001));
+    let thickness = 0.002;
+    let found = |triangles: &[[u32; 3]], positions: &[DVec3]| {
+        let tree = Tree::new(triangles, positions).unwrap();
+        let side = Side {
+            tree: &tree,
+            positions,
+        };
+        let mut folds = Folds::default();
+        let found = folds.update(side, thickness).to_vec();
+        assert_eq!(folds.broken(), None);
+        for fold in &found {
+            assert!(
+                fold.distance.is_finite() && fold.normal.is_finite(),
+                "{fold:?}"
+            );
+        }
+        assert!(found.is_sorted_by(|f, g| f.feature < g.feature));
+        found
+    };
+    let features = |list: &[Fold]| -> Vec<Feature> { list.iter().map(|f| f.feature).collect() };
+    let whole = features(&found(&sound, &positions));
+    assert!(whole.len() > 40);
+    // Listed twice: the same contacts, each once.
+    let mut twice = sound.clone();
+    twice.extend_from_slice(&sound[10..30]);
+    twice.extend(sound[40..50].iter().map(|[a, b, c]| [*b, *c, *a]));
+    assert_eq!(features(&found(&twice, &positions)), whole);
+    // Points and threads in both sheets.
+    let mut thin = sound.clone();
+    thin.extend([[8, 8, 8], [8, 8, 9], [60, 60, 61], [8, 9, 10], [57, 58, 59]]);
+    let with_thin = features(&found(&thin, &positions));
+    assert!(whole.iter().all(|f| with_thin.contains(f)));
+    // A fin on an inner edge of the lower sheet, which then has three triangles, stands through the upper one.
+    let mut finned = (sound.clone(), positions.clone());
+    let tip = finned.1.len() as u32;
+    let [a, b] = [24, 25];
+    finned
+        .1
+        .push(0.5 * (positions[a] + positions[b]) + DVec3::Z * 0.01);
+    finned.0.push([a as u32, b as u32, tip]);
+    let with_fin = found(&finned.0, &finned.1);
+    let has = features(&with_fin);
+    assert!(whole.iter().all(|f| has.contains(f)));
+    let through = with_fin.iter().filter(|f| f.feature.is_pierced());
+    assert!(through.clone().count() >= 2);
+    assert!(
+        through
+            .clone()
+            .all(|f| f.feature.a[1] == tip || f.feature.b.contains(&tip))
+    );
+}
+
+#[test]
+fn no_surface_has_no_contacts() {
+    let tree = Tree::new(&[], &[]).unwrap();
+    let none = Side {
+        tree: &tree,
+        positions: &[],
+    };
+    let mut folds = Folds::default();
+    assert!(folds.update(none, 0.001).is_empty());
+    let ahead = Ahead {
+        ways: &[],
+        thickness: 0.001,
+    };
+    assert_eq!(
+        folds.look_ahead_by(none, 0.001, ahead, &trocar_math::Alone),
+        0
+    );
+    assert!(folds.find_ahead(none, 0.001, Some(ahead)).is_empty());
+    assert_eq!(folds.join(none, |_| true), 0);
+    assert_eq!(
+        (folds.crossings(none), folds.pairs(), folds.broken()),
+        (0, 0, None)
+    );
 }
 
 /// A node that is nowhere may touch anything: that is said, and hides nothing.

@@ -486,6 +486,22 @@ fn a_node_that_goes_bad_is_named_and_hides_nothing_from_spheres_and_boxes() {
             nodes,
         };
         assert_eq!(tree.refit(&positions[..fewer]), Err(refused));
+        // Who asks all the same is told what may touch, and nothing else is hidden; on either side.
+        tree.pairs(&positions, (&tree, &positions), touch, &mut out);
+        let all = out.clone();
+        let last = fewer as u32;
+        let broken = |t: u32| triangles[t as usize].contains(&last);
+        let both = [
+            (&positions[..fewer], &positions[..]),
+            (&positions[..], &positions[..fewer]),
+        ];
+        for (k, (a, b)) in both.into_iter().enumerate() {
+            tree.pairs(a, (&tree, b), touch, &mut out);
+            assert!(all.iter().all(|pair| out.contains(pair)), "{tiers:?}");
+            let more: Vec<_> = out.iter().filter(|pair| !all.contains(pair)).collect();
+            assert!(!more.is_empty(), "{tiers:?}");
+            assert!(more.iter().all(|pair| broken(pair[k])), "{tiers:?}");
+        }
     }
 }
 

@@ -68,8 +68,10 @@ pub struct Folding {
     looked: Vec<DVec3>,
     /// How far that reached, m; none yet if it is negative.
     reach: f64,
-    /// The greatest thickness, m, and the mean length of edges.
+    /// The greatest thickness, m.
     thickness: f64,
+    /// The mean length of edges, m, of all tissues as they were built: what is found depends on it, so that it must not depend on what has been torn, or may be touched, when
+    /// it is measured.
     spacing: f64,
     changes: Vec<Change>,
     /// How far anything pushes tissue in the substep, m.
@@ -181,11 +183,12 @@ impl Folding {
             grown: Vec::new(),
         };
         folding.number(model);
-        folding.spacing = folding.mean_edge();
+        folding.spacing = folding.mean_edge(model);
         Some(folding)
     }
 
-    /// Gives all nodes and triangles their numbers, and makes the tree. The numbers depend on how many there are, not on how that came about.
+    /// Gives all nodes and triangles their numbers, and makes the tree. The numbers depend on how many places there are in nets and sheets, free ones included. A sheet never has
+    /// fewer than it had, and a snapshot keeps them, so that a tissue that has just outgrown its room and one that is taken up later have the same.
     fn number(&mut self, model: &Model) {
         let (mut node, mut triangle) = (0, 0);
         let mut list = Vec::new();
@@ -194,20 +197,19 @@ impl Folding {
             let m = member.matter;
             let places = |count: usize| count.next_power_of_two().max(LEAST_PLACES) as u32;
             let start = &model.start[m.index()].position;
+            let tissue = model.tissues.iter().find(|t| t.matter == m);
             let own: Vec<(u32, [u32; 3])> = match model.membrane(m) {
                 Some(membrane) => numbered(membrane.sheet()).collect(),
                 None => {
-                    let tissue = model.tissues.iter().find(|t| t.matter == m);
                     let all = tissue.into_iter().flat_map(|t| model.touchable(t));
                     all.collect()
                 }
             };
-            // Of a net as many as there are, touchable or not: its numbers stay what they are.
-            let whole = model.tissues.iter().find(|t| t.matter == m);
-            let whole = whole.filter(|_| model.membrane(m).is_none());
-            let slots = match whole {
-                Some(tissue) => tissue.triangles.len(),
-                None => own.last().map_or(0, |t| t.0 as usize + 1),
+            let slots = match model.membrane(m) {
+                // The last ones may be free now and taken again later.
+                Some(membrane) => membrane.sheet().triangle_slots(),
+                // As many as there are, touchable or not: its numbers stay what they are.
+                None => tissue.map_or(0, |t| t.triangles.len()),
             };
             let share = Share {
                 nodes: [node, node + places(start.len())],
@@ -251,13 +253,28 @@ impl Folding {
         self.folds.join(surface, grown);
     }
 
-    fn mean_edge(&self) -> f64 {
-        let last = self.members.last().map_or(0, |m| m.share.triangles[1]);
-        let (mut sum, mut count) = (0.0, 0);
-        for t in (0..last).filter_map(|t| self.tree.triangle(t)) {
-            let [a, b, c] = t.map(|n| self.positions[n as usize]);
+    /// Of all members as they were built, m: whole, and with what cannot be touched now.
+    fn mean_edge(&self, model: &Model) -> f64 {
+        let (mut sum, mut count) = (0.0, 0_u32);
+        let mut add = |[a, b, c]: [DVec3; 3]| {
             sum += a.distance(b) + b.distance(c) + c.distance(a);
             count += 3;
+        };
+        for Member { matter, .. } in &self.members {
+            let Some(tissue) = model.tissues.iter().find(|t| t.matter == *matter) else {
+                continue;
+            };
+            match model.films.iter().find(|film| film.matter == *matter) {
+                Some(film) => {
+                    let sheet = film.whole.sheet();
+                    sheet.triangles().for_each(|t| add(sheet.rest_corners(t)));
+                }
+                None => {
+                    let start = &model.start[matter.index()].position;
+                    let corners = tissue.triangles.iter();
+                    corners.for_each(|t| add(t.map(|n| start[n as usize])));
+                }
+            }
         }
         sum / f64::from(count.max(1))
     }
@@ -541,5 +558,79 @@ impl Folding {
         let member = self.members.iter().position(of)?;
         let first = self.members[member].share.nodes[0];
         Some((member, corners.map(|n| n - first), spot.weights))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Scene, Simulation};
+    use trocar_mesh::sheet::{EdgeId, Event, NodeId, Refusal, Sheet};
+    use trocar_soft::membrane::MembraneParts;
+
+    /// Two sheets of 60 triangles.
+    fn two() -> Simulation {
+        let sheet = |name: &str, height: f64| {
+            format!(
+                "[[membrane]]\nname = \"{name}\"\nposition = [0.0, {height}, 0.0]\n\
+                 sheet = {{ u = [0.0, 0.0, 0.005], v = [0.006, 0.0, 0.0], rows = 7, columns = 6 }}\n\
+                 film = {{ stiffness = 30, density = 1 }}\ncontact_thickness = 0.0004\n"
+            )
+        };
+        let text = format!(
+            "trocar = 1\n[world]\nstep = 0.005\n{}{}",
+            sheet("first", 0.0),
+            sheet("second", 0.003)
+        );
+        Simulation::new(&Scene::from_text("test.toml", &text).unwrap(), 1).unwrap()
+    }
+
+    /// Puts the first sheet in the place of what it was, and lets the contacts follow.
+    fn change(simulation: &mut Simulation, sheet: &Sheet, folding: &mut Folding, event: &Event) {
+        let matter = simulation.model.films[0].matter;
+        let material = *simulation.model.membrane(matter).unwrap().material();
+        let membrane = Membrane::new(MembraneParts::new(sheet.clone(), material)).unwrap();
+        simulation.model.start[matter.index()] = membrane.rest();
+        simulation.model.matters[matter.index()] = Box::new(membrane);
+        let mut torn = Torn::default();
+        torn.read(event, sheet);
+        let membrane = simulation.model.membrane(matter).unwrap();
+        let positions = &simulation.model.start[matter.index()].position;
+        folding.follow(&simulation.model, (matter, membrane), &torn, positions);
+    }
+
+    /// A sheet that has more places than triangles, as its last ones are free: whoever has followed it, and whoever takes it up, gives all that comes after it the same numbers.
+    #[test]
+    fn numbers_do_not_depend_on_how_a_sheet_came_about() {
+        let mut simulation = two();
+        let mut folding = Folding::new(&simulation.model, |_| true).unwrap();
+        let shares = |f: &Folding| -> Vec<_> { f.members.iter().map(|m| m.share).collect() };
+        assert_eq!(shares(&folding)[0].triangles, [0, 64]);
+        let matter = simulation.model.films[0].matter;
+        let mut sheet = simulation.model.membrane(matter).unwrap().sheet().clone();
+        let mut event = Event::default();
+        while sheet.triangle_slots() < 66 {
+            let inner = |s: &Sheet, e: &EdgeId| s.beside(*e).1.is_some();
+            let longest = sheet.edges().filter(|e| inner(&sheet, e));
+            let longest = longest.max_by(|a, b| {
+                let [a, b] = [a, b].map(|e| sheet.rest_length(*e));
+                a.total_cmp(&b)
+            });
+            let result: Result<NodeId, Refusal> =
+                sheet.edit(&mut event, |edit| edit.split_edge(longest.unwrap(), 0.5));
+            result.unwrap();
+            change(&mut simulation, &sheet, &mut folding, &event);
+        }
+        for slot in [65, 64] {
+            let triangle = sheet.triangle_at(slot);
+            let result: Result<(), Refusal> = sheet.edit(&mut event, |edit| edit.remove(triangle));
+            result.unwrap();
+            change(&mut simulation, &sheet, &mut folding, &event);
+        }
+        assert!(sheet.triangles().all(|t| t.slot() < 64) && sheet.triangle_slots() == 66);
+        let fresh = Folding::new(&simulation.model, |_| true).unwrap();
+        assert_eq!(shares(&fresh), shares(&folding));
+        // There is room for all that may come back, so that no further edit counts all anew.
+        assert_eq!(shares(&fresh)[0].triangles, [0, 128]);
     }
 }

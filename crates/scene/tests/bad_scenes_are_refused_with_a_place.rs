@@ -231,6 +231,8 @@ const CASES: &[Case] = &[
     (43, "depth = 100", (43, 9), "beyond the instrument's reach"),
     (43, "depth = nan", (43, 9), "beyond the instrument's reach"),
     (43, "depth = 0.1\njaw_length = 20", (44, 14), "longer than 10 m"),
+    (43, "depth = 0.1\nshaft_radius = 0", (44, 16), "must be positive"),
+    (43, "depth = 0.1\njaw_radius = 0.0", (44, 14), "must be positive"),
     (43, "depth = 130\ndepths = [20, 300]", (44, 10), "longer than 10 m"),
     (43, "depth = 0.1\nyaw = [1, -1]", (39, 0), "in that order"),
     (43, "depth = 0.1\ngrip_force = -1", (39, 0), "must be positive"),

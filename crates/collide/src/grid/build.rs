@@ -2,7 +2,7 @@
 
 use super::{Block, CORNERS, FULL, Grid, POINTS, SIDE, Tree, face::OUT_WITHIN};
 use glam::{DVec3, Vec4};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use trocar_math::Bounds;
 
 /// Most blocks of a grid: one of 1000³ cells has 16 million.
@@ -114,8 +114,8 @@ pub enum GridError {
 }
 
 impl Grid {
-    /// The grid of the body inside a surface, with cells of `cell` m. The triangles face outwards. Triangles without area are left out. Holes of at most two cells are closed by
-    /// the way the surface winds about them.
+    /// The grid of the body inside a surface, with cells of `cell` m. The triangles face outwards. Triangles without area are left out, and one that is listed twice counts once, unless
+    /// the surface is closed with both. Holes of at most two cells are closed by the way the surface winds about them.
     pub fn new(positions: &[DVec3], triangles: &[[u32; 3]], cell: f64) -> Result<Self, GridError> {
         Self::within(positions, triangles, cell, Limits::default())
     }
@@ -132,7 +132,7 @@ impl Grid {
             values: limits.values.min(MAX_VALUES),
         };
         check(positions, triangles)?;
-        let corners: Vec<[DVec3; 3]> = triangles
+        let mut corners: Vec<[DVec3; 3]> = triangles
             .iter()
             .map(|t| t.map(|n| positions[n as usize]))
             .filter(|[a, b, c]| (*b - *a).cross(*c - *a) != DVec3::ZERO)
@@ -140,6 +140,7 @@ impl Grid {
         if corners.is_empty() {
             return Err(GridError::Empty);
         }
+        leave_out_repeats(&mut corners);
         let bounds = Bounds::of(corners.iter().flatten().copied());
         // One cell more on each side, so that the surface is nowhere on the rim.
         let extent = bounds.size() / (cell * SIDE as f64) + 2.0 / SIDE as f64;
@@ -226,6 +227,38 @@ fn check(positions: &[DVec3], triangles: &[[u32; 3]]) -> Result<(), GridError> {
         }
     }
     Ok(())
+}
+
+/// Triangles that are there again, facing the same way, go: in front of them the surface would wind about places outside, so that a large one would seem inside out. In a closed
+/// surface they stay: two bodies, one of them within the other, may well have a triangle in common.
+fn leave_out_repeats(corners: &mut Vec<[DVec3; 3]>) {
+    // Both zeros are one place.
+    let place = |p: DVec3| (p + 0.0).to_array().map(f64::to_bits);
+    let mut known = BTreeSet::new();
+    let first: Vec<bool> = corners
+        .iter()
+        .map(|t| {
+            let [a, b, c] = t.map(place);
+            known.insert([[a, b, c], [b, c, a], [c, a, b]].into_iter().min())
+        })
+        .collect();
+    if known.len() == corners.len() {
+        return;
+    }
+    // Each edge as often as triangles have it one way, less the other.
+    let mut edges: BTreeMap<_, i32> = BTreeMap::new();
+    for t in &*corners {
+        let [a, b, c] = t.map(place);
+        for (from, to) in [(a, b), (b, c), (c, a)] {
+            *edges.entry((from.min(to), from.max(to))).or_default() +=
+                if from < to { 1 } else { -1 };
+        }
+    }
+    if edges.values().all(|n| *n == 0) {
+        return;
+    }
+    let mut first = first.into_iter();
+    corners.retain(|_| first.next().unwrap_or(true));
 }
 
 /// Where some of the surface seems farther outside than this, in cells, there are sharp edges, or parts thinner than a cell.

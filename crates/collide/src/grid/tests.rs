@@ -118,6 +118,53 @@ fn the_tree_finds_the_nearest_point_and_winds_as_the_sum_does() {
     }
 }
 
+/// Far from a part of a surface its dipole stands for it: also where what is left of it beside other parts is what counts.
+#[test]
+fn dipoles_wind_as_the_sum_does_about_concave_thin_and_touching_bodies() {
+    let v = DVec3::new;
+    let bodies = [
+        (
+            "concave",
+            boxes(&[
+                (v(-1.0, -1.0, -1.0), v(1.0, -0.5, 1.0)),
+                (v(-1.0, -0.5, -1.0), v(-0.5, 1.0, 1.0)),
+            ]),
+        ),
+        ("thin", boxes(&[(v(-1.0, -0.01, -1.0), v(1.0, 0.01, 1.0))])),
+        (
+            "touching",
+            boxes(&[
+                (v(-1.0, -1.0, -1.0), v(0.0, 1.0, 1.0)),
+                (v(0.0, -1.0, -1.0), v(1.0, 1.0, 1.0)),
+            ]),
+        ),
+    ];
+    for (name, mesh) in bodies {
+        // So fine that most of it is far from most points.
+        let fine = (0..4).fold(mesh, halved);
+        let tree = Tree::new(&corners(&fine));
+        let mut worst = 0.0_f64;
+        for p in scatter(300).chain(scatter(300).map(|p| p * v(1.0, 0.02, 1.0))) {
+            worst = worst.max((tree.winding(p) - winding(&fine, p)).abs());
+        }
+        assert!(worst < 2e-2, "{name}: {worst}");
+    }
+}
+
+/// Each triangle in four.
+fn halved((mut points, triangles): Mesh, _: u32) -> Mesh {
+    let mut finer = Vec::new();
+    for [a, b, c] in triangles {
+        let mut middle = |a: u32, b: u32| {
+            points.push(0.5 * (points[a as usize] + points[b as usize]));
+            points.len() as u32 - 1
+        };
+        let (ab, bc, ca) = (middle(a, b), middle(b, c), middle(c, a));
+        finer.extend([[a, ab, ca], [ab, b, bc], [ca, bc, c], [ab, bc, ca]]);
+    }
+    (points, finer)
+}
+
 #[test]
 fn in_a_ball_depth_normal_and_surface_are_those_of_a_ball() {
     let mesh = ball(5);
@@ -525,6 +572,84 @@ fn what_can_not_be_a_body_is_refused_with_the_place() {
         Grid::new(&points, &[[3, 3, 8]], 0.1),
         Err(GridError::Empty)
     ));
+}
+
+/// In front of a large triangle that counted twice the surface would wind backwards about what is outside.
+#[test]
+fn a_triangle_that_is_listed_again_counts_once() {
+    let v = DVec3::new;
+    let (points, triangles) = boxes(&[(v(-1.0, -1.0, -1.0), v(1.0, 1.0, 1.0))]);
+    let whole = Grid::new(&points, &triangles, 2.0 / 11.0).unwrap();
+    // One face once more, one three times more, all of it; named from another corner, too.
+    let turned = |t: &[u32; 3]| [t[1], t[2], t[0]];
+    for (faces, times) in [(2, 1), (2, 3), (12, 1), (12, 2)] {
+        let mut more = triangles.clone();
+        for _ in 0..times {
+            more.extend(triangles[..faces].iter().map(turned));
+        }
+        let grid = Grid::new(&points, &more, 2.0 / 11.0).unwrap();
+        // Whether a whole box is there once or twice, it is the same body.
+        assert!(alike(&grid, &whole), "{faces} faces {times} times");
+    }
+    // With corners of its own, too.
+    let mut own = (points.clone(), triangles.clone());
+    own.0.extend([0, 4, 6, 2].map(|n| points[n]));
+    own.1.extend([[8, 9, 10], [8, 10, 11]]);
+    assert!(Grid::new(&own.0, &own.1, 2.0 / 11.0).unwrap() == whole);
+    // Two bodies that have faces in common, the one within the other: closed, so that nothing is left out.
+    let within = boxes(&[
+        (v(-1.0, -1.0, -1.0), v(1.0, 1.0, 1.0)),
+        (v(-1.0, -1.0, -1.0), v(1.0, 1.0, 1.0)),
+    ]);
+    let grid = Grid::new(&within.0, &within.1, 2.0 / 11.0).unwrap();
+    assert!(alike(&grid, &whole));
+}
+
+/// True if places are as deep in the one as in the other.
+fn alike(one: &Grid, other: &Grid) -> bool {
+    scatter(500).all(|p| {
+        let [a, b] = [one, other].map(|grid| grid.at(p).map_or(-1.0, |at| at.depth));
+        (a - b).abs() < 1e-6
+    })
+}
+
+/// At an edge with four triangles, two bodies that touch there, what is inside is still what the surface winds about.
+#[test]
+fn edges_with_more_than_two_triangles_divide_inside_from_outside() {
+    // Boxes that share an edge, its two nodes included.
+    let v = DVec3::new;
+    let (points, mut triangles) = boxes(&[
+        (v(-1.0, -1.0, -1.0), v(0.0, 0.0, 1.0)),
+        (v(0.0, 0.0, -1.0), v(1.0, 1.0, 1.0)),
+    ]);
+    let same = |n: u32| points.iter().position(|p| *p == points[n as usize]);
+    triangles
+        .iter_mut()
+        .for_each(|t| *t = t.map(|n| same(n).unwrap() as u32));
+    let mesh = (points, triangles);
+    let grid = grid_of(&mesh, 0.1);
+    let mut inside = 0;
+    for p in scatter(3000) {
+        let winds = p.abs().max_element() < 1.0 && p.x * p.y > 0.0;
+        let near = [p.x.abs(), p.y.abs(), (p.abs().max_element() - 1.0).abs()];
+        let found = grid.at(p).is_some_and(|at| at.depth >= 0.0);
+        assert!(winds == found || near.into_iter().any(|d| d < 0.05), "{p}");
+        inside += usize::from(winds);
+    }
+    assert!(inside > 300, "{inside}");
+    // A wall within that belongs to no body, seen from one side only, is no hole: both its sides are named.
+    let (points, triangles) = &mesh;
+    let mut with_wall = points.clone();
+    with_wall.extend([v(-0.5, -1.0, -1.0), v(-0.5, 0.0, -1.0), v(-0.5, 0.0, 1.0)]);
+    let n = points.len() as u32;
+    let mut more = triangles.clone();
+    more.extend([[n, n + 1, n + 2], [n, n + 2, n + 1]]);
+    let grid = Grid::new(&with_wall, &more, 0.1).unwrap();
+    assert!(grid.at(v(-0.4, -0.5, 0.0)).unwrap().depth > 0.0);
+    // With one side it is a surface that is open.
+    more.pop();
+    let refused = Grid::new(&with_wall, &more, 0.05);
+    assert!(matches!(refused, Err(GridError::Open { .. })));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! A body with a distance grid on the triangles of a surface (F12–F20, F42, F43).
 //!
 //! Boxes have been compared when triangles were gathered; then each node goes through [`Grid::detect`], and of triangles that are larger than a cell
-//! places between their corners do, about a cell apart. What is beyond the skin is followed along its way.
+//! places between their corners do, about a cell apart, wherever the grid reaches. What is beyond the skin is followed along its way.
 
 use super::{
     Patch, Scene, Touch, bearing,
@@ -10,10 +10,13 @@ use super::{
 use crate::grid::{Depth, Grid, Sunk};
 use glam::DVec3;
 use std::ops::Range;
-use trocar_math::Pose;
+use trocar_math::{Bounds, Pose};
 
-/// Between the corners of a triangle there are at most so many places along an edge.
+/// A triangle with edges longer than so many cells is halved, and halves that are beside the grid's box are left out: a body may be small beside a triangle.
 const MOST_PLACES: u32 = 16;
+
+/// Parts of a triangle that may wait. Each halving leaves one more, and two make them shorter by half: enough for one of 10¹⁸ cells.
+const OPEN: usize = 128;
 
 /// A place between corners counts if it is deeper than they are by so much, in cells: on what is flat all are as deep, and corners are enough.
 const DEEPER: f64 = 0.125;
@@ -58,9 +61,60 @@ struct Course<'a> {
     skin: f64,
 }
 
+/// A part of a triangle: weights of its corners in the whole.
+type Part = [DVec3; 3];
+
+/// A triangle, and where its corners go (world, m).
+struct Face {
+    corners: [DVec3; 3],
+    ways: [DVec3; 3],
+}
+
+impl Face {
+    fn weighed(of: &[DVec3; 3], weights: DVec3) -> DVec3 {
+        of[0] * weights.x + of[1] * weights.y + of[2] * weights.z
+    }
+
+    /// The longest edge of a part, m: its length, and from which corner of the part it goes to the next.
+    fn longest(&self, part: &Part) -> (f64, usize) {
+        let at = part.map(|w| Self::weighed(&self.corners, w));
+        let lengths = [0, 1, 2].map(|k| at[k].distance(at[(k + 1) % 3]));
+        let longer = |best, k| if lengths[k] > lengths[best] { k } else { best };
+        let longest = (1..3).fold(0, longer);
+        (lengths[longest], longest)
+    }
+}
+
+/// A part cut across the edge that begins at one of its corners.
+fn halves(part: &Part, from: usize) -> [Part; 2] {
+    let (to, third) = ((from + 1) % 3, (from + 2) % 3);
+    let middle = 0.5 * (part[from] + part[to]);
+    [
+        [part[from], middle, part[third]],
+        [middle, part[to], part[third]],
+    ]
+}
+
 impl Course<'_> {
-    /// How a point that is now at `p` and goes `way` (world, m) comes into the body, if it does: the way out there, and the place of the surface as it is now.
-    fn meets(&self, p: DVec3, way: DVec3) -> Option<(DVec3, DVec3)> {
+    /// False if no place of a part of a triangle comes into the grid's box on its way, so that nothing is known of any.
+    fn reaches(&self, face: &Face, part: &Part) -> bool {
+        let at = part.map(|w| Face::weighed(&face.corners, w));
+        let ways = part.map(|w| Face::weighed(&face.ways, w));
+        let now = at.map(|p| self.pose.local(p));
+        // All places go straight, so that they stay between those of the corners.
+        let then = self
+            .end
+            .map(|end| [0, 1, 2].map(|k| end.local(at[k] + ways[k])));
+        let around = Bounds::of(now.into_iter().chain(then.into_iter().flatten()));
+        // Places of a part may be a rounding beside what is around its corners.
+        around
+            .grown(1e-6 * self.grid.cell())
+            .overlaps(&self.grid.bounds())
+    }
+
+    /// How a point that is now at `p` and goes `way` (world, m) comes into the body, if it does: after which part of its way, the way out there, and the place of the surface as it
+    /// is now.
+    fn meets(&self, p: DVec3, way: DVec3) -> Option<(f64, DVec3, DVec3)> {
         let end = self.end?;
         let (from, to) = (self.pose.local(p), end.local(p + way));
         // What goes less far than the skin is thick is met within it.
@@ -72,7 +126,7 @@ impl Course<'_> {
         let depth = self.grid.at(there)?;
         let normal = self.pose.rotation * way_out(depth.normal, there);
         // A step of the way may end a little inside.
-        Some((normal, self.pose.point(there) + normal * depth.depth))
+        Some((time, normal, self.pose.point(there) + normal * depth.depth))
     }
 }
 
@@ -175,7 +229,7 @@ impl Patch {
         }
         for (k, node) in nodes.iter().enumerate() {
             if depths[k] == f64::NEG_INFINITY
-                && let Some((normal, at)) = course.meets(points[k], (scene.way)(node.0))
+                && let Some((_, normal, at)) = course.meets(points[k], (scene.way)(node.0))
             {
                 depths[k] = f64::MIN;
                 add(*node, normal, at);
@@ -193,49 +247,77 @@ impl Patch {
         out: &mut Vec<Touch>,
     ) {
         let nodes = self.near_corners[n];
-        let corners = nodes.map(|n| scene.positions[n as usize]);
-        let [a, b, d] = corners;
-        let longest = a.distance(b).max(b.distance(d)).max(d.distance(a));
+        let mut face = Face {
+            corners: nodes.map(|n| scene.positions[n as usize]),
+            ways: [DVec3::ZERO; 3],
+        };
         let cell = course.grid.cell();
-        let places = trocar_math::real::ceil(longest / cell);
+        let places = |length: f64| trocar_math::real::ceil(length / cell);
         // Corners less than a cell apart see all that the grid shows.
-        if places.is_nan() || places < 2.0 {
+        let whole = places(face.longest(&DVec3::AXES).0);
+        if whole.is_nan() || whole < 2.0 {
             return;
         }
-        let places = places.min(f64::from(MOST_PLACES)) as u32;
-        let ways = match course.end {
-            Some(_) => nodes.map(scene.way),
-            None => [DVec3::ZERO; 3],
-        };
+        if course.end.is_some() {
+            face.ways = nodes.map(scene.way);
+        }
         let known = nodes.map(|n| deep.depth(n));
         let deepest = known[0].max(known[1]).max(known[2]);
         let mut best: Option<([f64; 3], Depth, DVec3)> = None;
         let mut least = (deepest + DEEPER * cell).max(-course.skin);
-        let mut first: Option<([f64; 3], DVec3, DVec3)> = None;
-        for i in 0..=places {
-            for j in 0..=places - i {
-                let k = places - i - j;
-                // Corners have been asked.
-                if [i, j, k].contains(&places) {
+        let mut first: Option<(f64, [f64; 3], DVec3, DVec3)> = None;
+        // What is shorter can't be told from what rounding makes of it, and would be halved without end.
+        let far = face.corners.map(|p| p.abs().max_element());
+        let blur = 16.0 * f64::EPSILON * far[0].max(far[1]).max(far[2]);
+        let mut open: [Part; OPEN] = [[DVec3::ZERO; 3]; OPEN];
+        open[0] = DVec3::AXES;
+        let mut count = 1;
+        while count > 0 {
+            count -= 1;
+            let part = open[count];
+            let (length, edge) = face.longest(&part);
+            let places = places(length);
+            if places > f64::from(MOST_PLACES) && length > blur {
+                if !course.reaches(&face, &part) {
                     continue;
                 }
-                let weights = [i, j, k].map(|w| f64::from(w) / f64::from(places));
-                let weighed =
-                    |of: &[DVec3; 3]| of[0] * weights[0] + of[1] * weights[1] + of[2] * weights[2];
-                let p = weighed(&corners);
-                let local = course.pose.local(p);
-                match course.grid.at(local) {
-                    Some(at) if at.depth > least => {
-                        least = at.depth;
-                        best = Some((weights, at, local));
+                // Of what is so large that there is no room to halve it no place can be told.
+                if count + 2 <= OPEN {
+                    let [a, b] = halves(&part, edge);
+                    // The half at the first corner has its turn first.
+                    (open[count], open[count + 1]) = (b, a);
+                    count += 2;
+                    continue;
+                }
+            }
+            let places = places.clamp(1.0, f64::from(MOST_PLACES)) as u32;
+            for i in 0..=places {
+                for j in 0..=places - i {
+                    let shares = [i, j, places - i - j].map(|n| f64::from(n) / f64::from(places));
+                    let weights = Face::weighed(&part, DVec3::from(shares));
+                    // Corners have been asked.
+                    if weights.max_element() == 1.0 {
+                        continue;
                     }
-                    Some(at) if at.depth >= -course.skin => {}
-                    // If a corner comes in, too, that is enough: it is judged anew from there.
-                    _ if deepest == f64::NEG_INFINITY && first.is_none() => {
-                        let met = course.meets(p, weighed(&ways));
-                        first = met.map(|(normal, at)| (weights, normal, at));
+                    let p = Face::weighed(&face.corners, weights);
+                    let local = course.pose.local(p);
+                    match course.grid.at(local) {
+                        Some(at) if at.depth > least => {
+                            least = at.depth;
+                            best = Some((weights.to_array(), at, local));
+                        }
+                        Some(at) if at.depth >= -course.skin => {}
+                        // If a corner comes in, too, that is enough: it is judged anew from there. Else the place that is the first to: rims come later.
+                        _ if deepest == f64::NEG_INFINITY && best.is_none() => {
+                            let met = course.meets(p, Face::weighed(&face.ways, weights));
+                            if let Some((time, normal, at)) = met
+                                && first.is_none_or(|first| time < first.0)
+                            {
+                                first = Some((time, weights.to_array(), normal, at));
+                            }
+                        }
+                        _ => {}
                     }
-                    _ => {}
                 }
             }
         }
@@ -245,7 +327,7 @@ impl Patch {
                 let place = course.pose.point(local) + normal * at.depth;
                 Some((weights, normal, place))
             }
-            (None, first) => first,
+            (None, first) => first.map(|(_, weights, normal, at)| (weights, normal, at)),
         };
         if let Some((weights, normal, at)) = found {
             let touch = Touch {
@@ -273,7 +355,11 @@ mod tests {
 
     /// A plate 20 mm wide and 2 mm thick about the origin, with cells of 1 mm.
     fn plate() -> Arc<Grid> {
-        let half = DVec3::new(0.01, 0.001, 0.01);
+        Arc::new(block(DVec3::new(0.01, 0.001, 0.01), 0.001))
+    }
+
+    /// A block about the origin.
+    fn block(half: DVec3, cell: f64) -> Grid {
         let points: Vec<DVec3> = (0..8)
             .map(|k| {
                 half * DVec3::from([0, 1, 2].map(|a| if k >> a & 1 == 1 { 1.0 } else { -1.0 }))
@@ -291,7 +377,7 @@ mod tests {
             .iter()
             .flat_map(|[a, b, c, d]| [[*a, *b, *c], [*a, *c, *d]])
             .collect();
-        Arc::new(Grid::new(&points, &triangles, 0.001).unwrap())
+        Grid::new(&points, &triangles, cell).unwrap()
     }
 
     fn touches(grid: &Arc<Grid>, positions: &[DVec3], end: Pose, way: DVec3) -> Vec<Touch> {
@@ -340,6 +426,45 @@ mod tests {
         assert_eq!(found.len(), 1, "{found:?}");
         assert_eq!(found[0].key, (BETWEEN, [0, 1, 2]));
         assert!((found[0].normal - DVec3::Y).length() < 1e-3, "{found:?}");
+    }
+
+    /// A post of half a millimetre and triangles of 12 mm, eighty cells: between places sixteen to an edge it would go through unseen, as it stands and as it flies.
+    #[test]
+    fn what_is_small_beside_a_triangle_is_met_wherever_it_is() {
+        let half = DVec3::new(0.00025, 0.004, 0.00025);
+        let grid = Arc::new(block(half, 0.00015));
+        let still = Pose::IDENTITY;
+        for k in 0..60 {
+            // Its corners lie apart from the post; the place of the post in it is another each time.
+            let shift = |s: f64| 0.002 * trocar_math::real::sin(s * f64::from(k) + s);
+            let aside = DVec3::new(shift(1.7), 0.0, shift(2.9) + 0.002);
+            let at = |height: f64| triangle(0.006, height).map(|p| p + aside);
+            let found = touches(&grid, &at(0.0037), still, DVec3::ZERO);
+            assert_eq!(found.len(), 1, "{k}");
+            assert_eq!(found[0].key.0, BETWEEN, "{k}");
+            let place = found[0].at;
+            assert!(place.x.abs() < 0.0004 && place.z.abs() < 0.0004, "{place}");
+            // From above to below its foot in one go.
+            let flown = touches(&grid, &at(0.006), still, DVec3::Y * -0.012);
+            assert_eq!(flown.len(), 1, "{k}");
+            assert!(flown[0].normal.y > 0.7, "{:?}", flown[0]);
+            assert!((flown[0].at.y - half.y).abs() < 1e-4, "{:?}", flown[0]);
+            // Beside it there is nothing.
+            assert_eq!(touches(&grid, &at(0.0045), still, DVec3::ZERO), []);
+        }
+        // Nor does it cost more than it may, however large the triangle is.
+        for size in [1.0, 1e6, 1e15] {
+            let found = touches(&grid, &triangle(size, 0.0037), still, DVec3::ZERO);
+            assert!(found.len() == 1 || size > 1e9, "{size}");
+        }
+        // Nor so far away that its corners have only few places to be at.
+        for far in [1e12, 1e14, 1e20] {
+            let there = triangle(0.006, 0.0).map(|p| p + DVec3::splat(far));
+            assert!(
+                touches(&grid, &there, still, DVec3::splat(-far)).len() <= 1,
+                "{far}"
+            );
+        }
     }
 
     #[test]

@@ -110,7 +110,8 @@ pub(super) fn follow(
     Some(all.fold(Gone::NONE, Gone::and)).filter(|gone| gone.finite)
 }
 
-/// The greatest way from `then` to `now` (m), and the greatest speed of as many nodes (m/s). What is no number does not count here: whoever moves nodes reports it.
+/// The greatest way from `then` to `now`, as many nodes (m), and the greatest speed by their `velocity` (m/s), if there are as many; else 0. What is no number does not count here:
+/// whoever moves nodes reports it.
 pub(super) fn strayed(
     then: &[DVec3],
     now: &[DVec3],
@@ -119,13 +120,15 @@ pub(super) fn strayed(
 ) -> (f64, f64) {
     let parts = (now.len() / SPAN).clamp(1, MOST);
     let size = now.len().div_ceil(parts).max(1);
+    let known = velocity.len() == now.len();
     let mut spans: [(usize, f64, f64); MOST] = std::array::from_fn(|k| (k * size, 0.0, 0.0));
     workers.each(&mut spans[..parts], |(first, far, speed)| {
         let range = *first..(*first + size).min(now.len());
         let nodes = then[range.clone()].iter().zip(&now[range.clone()]);
-        for ((then, now), velocity) in nodes.zip(&velocity[range]) {
-            *far = far.max(then.distance_squared(*now));
-            *speed = speed.max(velocity.length_squared());
+        *far = nodes.fold(0.0, |far, (then, now)| far.max(then.distance_squared(*now)));
+        if known {
+            let speeds = velocity[range].iter().map(|v| v.length_squared());
+            *speed = speeds.fold(0.0, f64::max);
         }
     });
     let most = |a: (f64, f64), s: &(usize, f64, f64)| (a.0.max(s.1), a.1.max(s.2));
@@ -189,6 +192,11 @@ mod tests {
             assert_eq!(found, (0.25, 5.0));
         }
         assert_eq!(strayed(&[], &[], &[], &Alone), (0.0, 0.0));
+        // Without a velocity for each node it is still known how far they went.
+        for few in [0, 1, 33_334] {
+            let found = strayed(&then, &now, &velocity[..few], &Many);
+            assert_eq!(found, (0.25, 0.0), "{few} velocities");
+        }
     }
 
     #[test]

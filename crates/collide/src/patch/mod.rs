@@ -253,8 +253,8 @@ impl Patch {
         )
     }
 
-    /// How far any node is from where it was when last [followed](Self::follow), m, and the greatest speed of any, m/s; infinite if that is not known. It looks at every
-    /// node.
+    /// How far any node is from where it was when last [followed](Self::follow), m, and the greatest speed of any, m/s; infinite if that is not known. No velocities ask
+    /// for no speed, and it is 0. It looks at every node.
     pub fn strayed(
         &self,
         positions: &[DVec3],
@@ -264,7 +264,9 @@ impl Patch {
         if self.followed.len() != positions.len() {
             return (f64::INFINITY, f64::INFINITY);
         }
-        follow::strayed(&self.followed, positions, velocities, workers)
+        let (far, speed) = follow::strayed(&self.followed, positions, velocities, workers);
+        let asked = velocities.is_empty() || velocities.len() == positions.len();
+        (far, if asked { speed } else { f64::INFINITY })
     }
 
     /// A box around all nodes where they were when last [followed](Self::follow), m; around everything if that is not known.

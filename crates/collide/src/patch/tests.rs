@@ -305,6 +305,35 @@ fn a_corner_that_is_no_number_is_named_and_hides_nothing() {
     assert!(patch.broken().is_none());
 }
 
+/// A thread, and a thread so short that it is a point, touch as what they are; never is that no contact.
+#[test]
+fn a_capsule_without_radius_or_length_touches_where_it_is() {
+    let (mut patch, positions) = sheet();
+    let tip = DVec3::new(0.0305, -0.002, 0.0322);
+    let thread = |length: f64, tip: DVec3| Capsule {
+        a: tip + DVec3::Y * length,
+        b: tip,
+        radius: 0.0,
+    };
+    // Through the sheet, and on it.
+    for (length, height) in [(0.01, -0.002), (0.01, 0.0), (0.0, 0.0), (1e-300, 0.0)] {
+        let found = touches(&mut patch, &positions, thread(length, tip.with_y(height)));
+        assert!(!found.is_empty(), "{length} {height}");
+        for touch in found {
+            let [x, z] = [touch.at.x - tip.x, touch.at.z - tip.z];
+            assert!(x.hypot(z) < 1e-3, "{length} {height}: {touch:?}");
+            assert!(
+                touch.normal.is_finite() && touch.distance == 0.0,
+                "{touch:?}"
+            );
+        }
+    }
+    assert_eq!(
+        touches(&mut patch, &positions, thread(0.01, tip.with_y(0.004))),
+        []
+    );
+}
+
 #[test]
 fn an_empty_surface_touches_nothing() {
     let mut patch = Patch::new(Vec::new(), 0).unwrap();
@@ -521,6 +550,13 @@ fn what_was_gathered_holds_as_far_as_it_reached() {
     let (far, speed) = strayed(&positions);
     assert!((far - 0.003).abs() < 1e-12 && speed == 3.0);
     assert_eq!(strayed(&positions[1..]).0, f64::INFINITY);
+    // Without velocities nobody asks for a speed; of others nobody knows how fast they are. As when it is followed.
+    for (some, speed) in [(&velocities[..0], 0.0), (&velocities[1..], f64::INFINITY)] {
+        let found = patch.strayed(&positions, some, &Alone);
+        assert!((found.0 - 0.003).abs() < 1e-12 && found.1 == speed);
+        let mut patch = patch.clone();
+        assert_eq!(patch.follow_by(&positions, some, &Alone), found);
+    }
 }
 
 #[test]

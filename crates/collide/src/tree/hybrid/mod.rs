@@ -341,7 +341,8 @@ impl Hybrid {
     }
 
     /// Writes all pairs of a triangle of this and one of `other` that touch, as `touch` says, into `out`, in ascending order. Of two nodes
-    /// the larger one is opened; all triangles of two leaves are compared.
+    /// the larger one is opened; all triangles of two leaves are compared. A triangle of which a corner has no position may touch whatever is compared with it: of such pairs
+    /// `touch` is not asked, and all are given. ([`refit`](Self::refit) refuses so few.)
     pub fn pairs(
         &self,
         positions: &[DVec3],
@@ -351,6 +352,11 @@ impl Hybrid {
     ) -> Tests {
         out.clear();
         let mut tests = Tests::default();
+        let corners = |tree: &Self, t: u32, list: &[DVec3]| {
+            let place = |n: u32| list.get(n as usize).copied();
+            let [a, b, c] = tree.triangles[t as usize].map(place);
+            Some([a?, b?, c?])
+        };
         // Nodes and their levels.
         let mut stack = vec![([0_u32, 0_u32], [0_u32, 0_u32])];
         if self.is_empty() || other.is_empty() {
@@ -368,10 +374,13 @@ impl Hybrid {
                 stack.extend([b.first + 1, b.first].map(|j| ([i, j], [k, l + 1])));
             } else {
                 for s in self.triangles_of(a) {
-                    let of_a = self.triangles[*s as usize].map(|n| positions[n as usize]);
+                    let of_a = corners(self, *s, positions);
                     for t in other.triangles_of(b) {
-                        let of_b = other.triangles[*t as usize].map(|n| others[n as usize]);
-                        if touch(&of_a, &of_b) {
+                        let touches = match (of_a, corners(other, *t, others)) {
+                            (Some(one), Some(two)) => touch(&one, &two),
+                            _ => true,
+                        };
+                        if touches {
                             out.push([*s, *t]);
                         }
                     }
