@@ -14,7 +14,16 @@
 //! A capsule touches a triangle if any pair of their points is nearer than its radius, or if it pierces it (W122, W129): where, how deep and which way out (W37). It pushes by forces alone (W60, W123), without
 //! friction, sliding or sticking as is chosen (W124, W125), and what it pushes ahead of it may tear (W126).
 //!
-//! **Friction** is Coulomb's. What [sticks](Stick) hangs on a spring of the same stiffness between a point of the triangle and one of the tool.
+//! **What would be beyond the axis** at the end of a substep is stopped before it is there. The velocities v′ = (m v + h f)/(m + h d) that nodes will have by mass m, damping d and the
+//! forces f so far are known, and at the point of a triangle that is touched, with the needle's own speed u,
+//!
+//! ```text
+//! least   n·v′ ≥ n·u − max(0, 0.8 r − δ)/h
+//! ```
+//!
+//! is brought about by pushes that only push, one triangle after the other until all are content: an impact without rebound. So a thin needle bears what springs of k r would not.
+//!
+//! **Friction** is Coulomb's, by all that presses. What [sticks](Stick) hangs on a spring of the same stiffness between a point of the triangle and one of the tool.
 
 use super::near::{Candidate, Near, fastest};
 use super::{Reaction, Travel};
@@ -407,7 +416,7 @@ impl Needle {
         self.near.follow(membrane);
     }
 
-    /// Adds its forces to those of the membrane, for the substep of `h` seconds that ends after a part (0 to 1) of the frame.
+    /// Adds its forces to those of the membrane, which must be there already as it goes by them, for the substep of `h` seconds that ends after a part (0 to 1) of the frame.
     pub fn act(&mut self, membrane: &Membrane, nodes: &mut Nodes, part: f64, h: f64) {
         let before = self.pose;
         let gone = self.last * fastest(nodes);
@@ -743,6 +752,9 @@ impl Needle {
                 Leap::Out => false,
                 Leap::Back => !hits.iter().any(doubtful),
             };
+            // What sticks from a depth on is held by springs, up to a limit: it would never be torn off if something else bore it.
+            let held = near.candidates[hits[k].candidate].held.stuck.is_some();
+            let springs = held && matches!(parts.stick, Stick::Deep { .. });
             let hit = &mut hits[k];
             let corners = corners.map(|n| n as usize);
             let Sunk {
@@ -765,9 +777,9 @@ impl Needle {
             let here = closest::point(corners.map(|n| nodes.position[n]), weights);
             let tool = (here - before.point(pose.local(here))) / h;
             let allowed = (DEEPEST * parts.radius - depth).max(0.0) / h;
-            if sure {
+            if sure && !springs {
                 hit.least = tool.dot(normal) - allowed;
-            } else if has_passed || *leap == Leap::Back {
+            } else if has_passed || *leap != Leap::Out {
                 // Only slowed, each by itself, so that springs can sort it out.
                 let velocity = closest::point(corners.map(|n| nodes.velocity[n]), weights);
                 let too_fast = ((tool - velocity).dot(normal) - allowed).max(0.0);
