@@ -27,7 +27,8 @@ pub struct Torn {
     pub pieces: usize,
     /// Length of all tears and cuts, m.
     pub length: f64,
-    /// Its area in parts of what it was whole: 1 if nothing was taken out (W80).
+    /// Its area at rest in parts of what it was whole (W80): 1 if nothing was taken out and it is flat at rest. On one that is curved, triangles that edits lay otherwise over the same
+    /// place change it a little.
     pub area: f64,
     /// Part of its area that still sticks; none if it never did.
     pub attached: Option<f64>,

@@ -480,3 +480,51 @@ fn torques_of_torsion_elements_are_shown() {
     simulation.insight(nodes, &mut insight);
     assert!(insight.torques.is_empty());
 }
+
+/// A film that does not tear, drawn tight or not, between two rims that are held.
+fn film(prestress: f64) -> String {
+    format!(
+        r#"trocar = 1
+[world]
+gravity = [0, 0, 0]
+[[membrane]]
+name = "film"
+sheet = {{ u = [0.0, 0.0, 0.012], v = [0.024, 0.0, 0.0], rows = 9, columns = 5 }}
+film = {{ stiffness = 20, density = 1 }}
+damping = 20
+prestress = {prestress}
+fixed = [{{ rim = true }}]
+"#
+    )
+}
+
+#[test]
+fn what_a_membrane_bears_is_shown_though_it_does_not_tear() {
+    let only = Views {
+        stress: true,
+        ..Views::default()
+    };
+    let seen = |prestress: f64| {
+        let mut simulation = built(&film(prestress));
+        let input = simulation.idle_input();
+        for _ in 0..5 {
+            simulation.step(&input);
+        }
+        let before = simulation.hash();
+        let mut insight = Insight::default();
+        simulation.insight(only, &mut insight);
+        // To look on changes nothing.
+        assert_eq!(simulation.hash(), before);
+        let corners = insight.colours.iter().flat_map(|c| c.corners);
+        let values: Vec<f64> = corners.map(|(_, value)| value).collect();
+        assert!(values.len() > 100);
+        let least = values.iter().copied().fold(1.0, f64::min);
+        (least, values.iter().copied().fold(0.0, f64::max))
+    };
+    // Under tension alike everywhere, all of it bears as much as what bears most.
+    let (least, most) = seen(0.98);
+    assert!(most == 1.0 && least > 0.9, "{least} {most}");
+    // What is rounding stays dark.
+    let (_, most) = seen(1.0);
+    assert!(most < 1e-3, "{most}");
+}

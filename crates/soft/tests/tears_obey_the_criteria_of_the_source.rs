@@ -173,6 +173,82 @@ fn a_corner_with_one_triangle_never_fails() {
     assert!(membrane.sheet().fan(node).count() >= 2);
 }
 
+/// A film drawn out along a direction, in which nobody but the rim node nearest to `start` may begin to tear: the way of its first tear.
+fn torn_by(start: DVec3, along: DVec3, film: bool) -> (NodeId, DVec3) {
+    let sheet = standard();
+    let start = nearest(&sheet, start, Kind::Edge);
+    let material = match film {
+        true => Material::Sheet {
+            stiffness: 7500.0,
+            poisson: 0.3,
+            density: 40.0,
+        },
+        false => THESIS,
+    };
+    let mut parts = MembraneParts::new(sheet, material);
+    parts.fixed = (0..parts.sheet.node_slots())
+        .filter(|n| *n != start.slot())
+        .collect();
+    parts.measure = Measure::Tension { reach: 1.2e-3 };
+    parts.tearing = Some(TearSettings {
+        algorithm: Algorithm::Continuous,
+        thresholds: Thresholds {
+            tip: 1.0,
+            edge: 1.0,
+            inner: 1.0,
+            fastest: 4.0,
+        },
+        lengths: Lengths::of_edge(EDGE),
+    });
+    let mut membrane = Membrane::new(parts).unwrap();
+    let mut nodes = membrane.rest();
+    for p in &mut nodes.position {
+        *p += along * (0.05 * along.dot(*p));
+    }
+    let here = membrane.sheet().rest(start);
+    assert_eq!(membrane.tear(&mut nodes), Ok(Some(Growth::Started)));
+    let sheet = membrane.sheet();
+    let mut all = sheet.nodes();
+    let tip = all.find(|n| sheet.kind(*n) == Some(Kind::Tip)).unwrap();
+    (start, (sheet.rest(tip) - here).normalize())
+}
+
+#[test]
+fn a_tear_that_starts_on_a_rim_runs_across_the_tension_into_the_sheet() {
+    // W86, W107. The middles of the lower and the upper rim, under tension along them and oblique; of the left and the right one, whose nodes stand out or back.
+    let high = 20.0 * 0.75_f64.sqrt() * EDGE;
+    let turned = |degrees: f64| {
+        let turn = degrees.to_radians();
+        DVec3::new(
+            trocar_math::real::cos(turn),
+            trocar_math::real::sin(turn),
+            0.0,
+        )
+    };
+    let mut seen = Vec::new();
+    for film in [true, false] {
+        for (rim, angles, normal) in [
+            (DVec3::new(4.25e-3, 0.0, 0.0), -70..=70, 0.0),
+            (DVec3::new(4.25e-3, high, 0.0), -70..=70, 0.0),
+            (DVec3::new(0.0, 0.5 * high, 0.0), -50..=50, 90.0),
+            (DVec3::new(8.5e-3, 0.5 * high, 0.0), -50..=50, 90.0),
+        ] {
+            for angle in angles.step_by(10) {
+                let along = turned(f64::from(angle) + normal);
+                let (start, way) = torn_by(rim, along, film);
+                let off = way.dot(along).abs();
+                // Of springs, those along a rim count for one triangle alone: what bears there is turned towards them.
+                let most = if film { 1e-6 } else { 0.35 };
+                assert!(off < most, "film {film}, {rim}, {angle}: {way}, {off}");
+                seen.push(start.slot());
+            }
+        }
+    }
+    seen.sort_unstable();
+    seen.dedup();
+    assert_eq!(seen.len(), 4);
+}
+
 /// A sheet, and where its nodes are.
 struct Board {
     sheet: Sheet,

@@ -659,3 +659,181 @@ fn a_turn_takes_as_many_substeps_as_its_way_is_long() {
         }
     }
 }
+
+/// What of a sheet is above the axis of a needle that came from above: points of the axis with a triangle over them, and triangles that it pierces.
+fn got_through(membrane: &Membrane, nodes: &Nodes, needle: &Needle, pose: &Pose) -> [usize; 2] {
+    let axis = needle.capsule(pose);
+    let (mut above, mut pierced) = (0, 0);
+    for (_, corners) in membrane.triangles() {
+        let [a, b, c] = corners.map(|n| nodes.position[n as usize]);
+        pierced += usize::from(trocar_collide::closest::pierces(axis.a, axis.b, [a, b, c]));
+        let normal = (b - a).cross(c - a);
+        for part in 0..=20 {
+            let p = axis.axis(f64::from(part) / 20.0);
+            let cross = |u: DVec3, v: DVec3| {
+                let (u, v) = (u - p, v - p);
+                u.x * v.y - u.y * v.x
+            };
+            let sides = [cross(a, b), cross(b, c), cross(c, a)];
+            let over = sides.iter().all(|s| *s > 0.0) || sides.iter().all(|s| *s < 0.0);
+            let height = a.z - (normal.x * (p.x - a.x) + normal.y * (p.y - a.y)) / normal.z;
+            above += usize::from(over && height > p.z);
+        }
+    }
+    [above, pierced]
+}
+
+#[test]
+fn a_thin_needle_that_lies_does_not_get_through_however_hard_it_is_pressed() {
+    // As stiff as the springs of the sheet, and a tenth of one of its edges thick: pressed in by twenty times its radius, held, and dragged along itself and across.
+    for tilt in [0.0, 0.1, 0.3, -0.6] {
+        let mut parts = MembraneParts::new(standard(), THESIS);
+        parts.fixed = rim(&parts.sheet);
+        parts.damping = 100.0;
+        let mut membrane = Membrane::new(parts).unwrap();
+        let mut needle = Needle::new(NeedleParts {
+            axis: [DVec3::X * -1e-3, DVec3::X * 1e-3],
+            radius: 0.05e-3,
+            stiffness: 6500.0,
+            friction: 0.2,
+            stick: Stick::Never,
+        })
+        .unwrap();
+        membrane.expect_tools(needle.added_stiffness());
+        let mut nodes = membrane.rest();
+        let turn = rotation::from_scaled_axis(DVec3::Y * tilt);
+        let half = real::sin(tilt).abs() * 1e-3;
+        let put = |x: f64, y: f64, lowest: f64| {
+            Pose::new(DVec3::new(4.2e-3 + x, 4.3e-3 + y, lowest + half), turn)
+        };
+        let way = [
+            (put(0.0, 0.0, 0.1e-3), put(0.0, 0.0, -1e-3), 5),
+            (put(0.0, 0.0, -1e-3), put(0.0, 0.0, -1e-3), 15),
+            (put(0.0, 0.0, -1e-3), put(0.0, 0.9e-3, -1e-3), 15),
+            (put(0.0, 0.9e-3, -1e-3), put(0.9e-3, 0.9e-3, -1e-3), 15),
+            (put(0.9e-3, 0.9e-3, -1e-3), put(0.9e-3, 0.9e-3, -1e-3), 15),
+        ];
+        let mut hardest = 0.0_f64;
+        for (leg, (from, to, frames)) in way.into_iter().enumerate() {
+            for k in 0..frames {
+                let at = |k: i32| from.interpolate(&to, f64::from(k) / f64::from(frames));
+                let travel = Travel {
+                    from: at(k),
+                    to: at(k + 1),
+                    dt: FRAME,
+                };
+                frame(&membrane, &mut nodes, &mut needle, travel);
+                let through = got_through(&membrane, &nodes, &needle, &travel.to);
+                assert_eq!(through, [0; 2], "tilt {tilt}, leg {leg}, frame {k}");
+                let force = needle.reaction().force.z;
+                assert!(leg == 0 || force > 0.0, "tilt {tilt}, leg {leg}: {force}");
+                hardest = hardest.max(force);
+            }
+        }
+        // More than springs of this stiffness bear at a node at the depth of a radius.
+        assert!(hardest > 2.0 * 6500.0 * 0.05e-3, "{hardest}");
+        println!("tilt {tilt}: {hardest} N");
+    }
+}
+
+#[test]
+fn what_is_fixed_does_not_help_to_stop_what_flies_in() {
+    // A triangle with two corners fixed, touched near to these: only the third can be stopped.
+    let corners = [DVec3::ZERO, DVec3::X * 2e-3, DVec3::new(1e-3, 1.7e-3, 0.0)];
+    let surface = Surface {
+        positions: corners.to_vec(),
+        triangles: vec![[0, 1, 2]],
+    };
+    let mut parts = MembraneParts::new(
+        Sheet::new(&surface).unwrap(),
+        Material::Springs {
+            stiffness: 100.0,
+            mass: 1e-5,
+        },
+    );
+    parts.fixed = vec![0, 1];
+    let mut membrane = Membrane::new(parts).unwrap();
+    let radius = 0.2e-3;
+    let mut needle = Needle::new(NeedleParts {
+        axis: [DVec3::ZERO; 2],
+        radius,
+        stiffness: 1.0,
+        friction: 0.0,
+        stick: Stick::Never,
+    })
+    .unwrap();
+    membrane.expect_tools(needle.added_stiffness());
+    let mut nodes = membrane.rest();
+    let weights = [0.45, 0.45, 0.1];
+    let touched = |nodes: &Nodes| {
+        let places = nodes.position.iter().zip(weights);
+        places.map(|(p, w)| *p * w).sum::<DVec3>()
+    };
+    let below = touched(&nodes) - DVec3::Z * (0.9 * radius);
+    let h = 0.2 * membrane.stable_step();
+    // Fast enough to take the place that is touched to the other side at once.
+    nodes.velocity[2] = DVec3::Z * (-2.0 * radius / (0.1 * h));
+    let pose = at(below.x, below.y, below.z);
+    steps(
+        &membrane,
+        &mut nodes,
+        &mut needle,
+        Travel::still(pose, h),
+        1,
+        &STILL,
+    );
+    assert_eq!(needle.counts()[1], 1);
+    let height = touched(&nodes).z - below.z;
+    assert!(height > 0.19 * radius, "{height}");
+    assert_eq!(
+        [nodes.position[0], nodes.position[1]],
+        [corners[0], corners[1]]
+    );
+}
+
+#[test]
+fn a_needle_can_resume_after_what_it_slid_on_is_gone() {
+    let mut built = MembraneParts::new(standard(), THESIS);
+    built.fixed = (0..built.sheet.node_slots()).collect();
+    built.tearing = Some(TearSettings {
+        algorithm: Algorithm::Deletion,
+        thresholds: Thresholds {
+            tip: 1e6,
+            edge: 1e6,
+            inner: 1e6,
+            fastest: 2e6,
+        },
+        lengths: Lengths::of_edge(0.5e-3),
+    });
+    let mut membrane = Membrane::new(built).unwrap();
+    let mut nodes = membrane.rest();
+    let parts = cystotome(0.3, Stick::Cone(0.4));
+    let mut needle = Needle::new(parts).unwrap();
+    let z = parts.radius + parts.axis[0].z.abs() - 0.03e-3;
+    let travel = Travel {
+        from: at(3e-3, 4e-3, z),
+        to: at(4e-3, 4.2e-3, z),
+        dt: FRAME,
+    };
+    steps(&membrane, &mut nodes, &mut needle, travel, 100, &STILL);
+    assert!(needle.sticking() > 0);
+    let here = travel.to.position;
+    let near = |n: &NodeId| {
+        let rest = membrane.sheet().rest(*n);
+        (rest - here).truncate().length() < 1e-3
+    };
+    let around: Vec<NodeId> = membrane.sheet().nodes().filter(near).collect();
+    for node in around {
+        let torn = membrane.tear_at(&mut nodes, node, 1.0, Aim::Strain);
+        if torn.is_ok() {
+            needle.follow(&membrane);
+        }
+        let record = needle.record();
+        assert!(Needle::can_resume(&membrane, &record), "{record:?}");
+    }
+    assert_eq!(needle.sticking(), 0);
+    // Nothing is left to remember.
+    let mut other = Needle::new(parts).unwrap();
+    other.resume(&membrane, &needle.record());
+    assert_eq!(other.record(), needle.record());
+}

@@ -2,12 +2,16 @@
 
 use super::{ElementInsight, Insight, NodeInsight, NodeState, Views};
 use crate::{Simulation, build::Tissue};
+use std::borrow::Cow;
 use trocar_dynamics::{Lock, Matter, Nodes};
 use trocar_mesh::sheet::{Kind, NodeId};
-use trocar_soft::membrane::Membrane;
+use trocar_soft::membrane::{Material, Membrane};
 
 /// A displacement that is shown in full colour is at least this, m: noise stays dark.
 const LEAST_WAY: f64 = 1e-5;
+
+/// Stress that is shown in full colour is at least that of this strain: noise stays dark.
+const LEAST_STRAIN: f64 = 1e-6;
 
 /// A triangle of a membrane and a number from 0 to 1 at each of its corners.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -83,15 +87,11 @@ impl Simulation {
             }
         }
         if let Some(number) = wanted.number() {
-            let most = match number {
-                Number::Displacement => farthest(membrane, nodes),
-                Number::Stress => membrane.stress().iter().copied().fold(1e-300, f64::max),
-                _ => 1.0,
-            };
+            let colours = Colours::of(membrane, nodes, number);
             let seen = sheet.triangles().map(|t| ColourInsight {
                 corners: sheet.corners(t).map(|node| {
-                    let value = value(membrane, nodes, node, number, most);
-                    (nodes.position[node.slot()], value.clamp(0.0, 1.0))
+                    let value = colours.value(node).clamp(0.0, 1.0);
+                    (nodes.position[node.slot()], value)
                 }),
             });
             out.colours.extend(seen);
@@ -109,30 +109,71 @@ fn farthest(membrane: &Membrane, nodes: &Nodes) -> f64 {
         .fold(LEAST_WAY, f64::max)
 }
 
-fn value(membrane: &Membrane, nodes: &Nodes, node: NodeId, number: Number, most: f64) -> f64 {
-    let (n, sheet) = (node.slot(), membrane.sheet());
-    let kind = sheet.kind(node).unwrap_or(Kind::Edge);
-    match number {
-        // How near it is to failing; without thresholds, to what bears most.
-        Number::Stress => {
-            let bears = membrane.tearing().map(|t| t.thresholds.of(kind));
-            membrane.stress()[n] / bears.unwrap_or(most)
+/// What the colours of a membrane go by.
+struct Colours<'a> {
+    membrane: &'a Membrane,
+    nodes: &'a Nodes,
+    number: Number,
+    stress: Cow<'a, [f64]>,
+    /// What is shown in full colour, where that depends on all nodes.
+    most: f64,
+}
+
+impl<'a> Colours<'a> {
+    fn of(membrane: &'a Membrane, nodes: &'a Nodes, number: Number) -> Self {
+        let stress = match (number, membrane.tearing()) {
+            (Number::Stress, Some(_)) => Cow::Borrowed(membrane.stress()),
+            // What does not tear is not measured in a step, but only when somebody looks.
+            (Number::Stress, None) => Cow::Owned(membrane.stress_now(nodes)),
+            _ => Cow::Borrowed(&[][..]),
+        };
+        let most = match number {
+            Number::Displacement => farthest(membrane, nodes),
+            Number::Stress => {
+                let (Material::Springs { stiffness, .. } | Material::Sheet { stiffness, .. }) =
+                    membrane.material();
+                stress
+                    .iter()
+                    .copied()
+                    .fold(LEAST_STRAIN * stiffness, f64::max)
+            }
+            Number::Adhesion | Number::Front => 1.0,
+        };
+        Self {
+            membrane,
+            nodes,
+            number,
+            stress,
+            most,
         }
-        Number::Displacement => way(membrane, nodes, node) / most,
-        Number::Adhesion if membrane.sticks() => membrane.attachment(n),
-        Number::Adhesion => 0.0,
-        // Tips, then torn edges, then where it is coming off.
-        Number::Front => {
-            let sticks = membrane.sticks() && membrane.attachment(n) > 0.0;
-            let beside_loose = || {
-                let mut around = sheet.edges_around(node);
-                around.any(|(_, other)| membrane.attachment(other.slot()) == 0.0)
-            };
-            match kind {
-                Kind::Tip => 1.0,
-                Kind::Edge if sheet.siblings(node).next().is_some() => 0.7,
-                _ if sticks && beside_loose() => 0.4,
-                _ => 0.0,
+    }
+
+    fn value(&self, node: NodeId) -> f64 {
+        let (membrane, n) = (self.membrane, node.slot());
+        let sheet = membrane.sheet();
+        let kind = sheet.kind(node).unwrap_or(Kind::Edge);
+        match self.number {
+            // How near it is to failing; without thresholds, to what bears most.
+            Number::Stress => {
+                let bears = membrane.tearing().map(|t| t.thresholds.of(kind));
+                self.stress[n] / bears.unwrap_or(self.most)
+            }
+            Number::Displacement => way(membrane, self.nodes, node) / self.most,
+            Number::Adhesion if membrane.sticks() => membrane.attachment(n),
+            Number::Adhesion => 0.0,
+            // Tips, then torn edges, then where it is coming off.
+            Number::Front => {
+                let sticks = membrane.sticks() && membrane.attachment(n) > 0.0;
+                let beside_loose = || {
+                    let mut around = sheet.edges_around(node);
+                    around.any(|(_, other)| membrane.attachment(other.slot()) == 0.0)
+                };
+                match kind {
+                    Kind::Tip => 1.0,
+                    Kind::Edge if sheet.siblings(node).next().is_some() => 0.7,
+                    _ if sticks && beside_loose() => 0.4,
+                    _ => 0.0,
+                }
             }
         }
     }

@@ -42,7 +42,7 @@ pub(super) struct Patch {
 struct Energy {
     /// Of stretching and bending.
     elastic: f64,
-    /// Of sticking.
+    /// Of sticking, and of lying on the ground.
     sticking: f64,
     moving: f64,
     /// Of a strain that is rounding.
@@ -231,6 +231,11 @@ impl Membrane {
                 let home = self.homing_position(n) - position[n];
                 energy.sticking += 0.5 * hold * home.length_squared();
                 patch.push(n, home * hold);
+            }
+            let (pressed, lift) = self.lifted(position[n]);
+            if pressed > 0.0 {
+                energy.sticking += pressed;
+                patch.push(n, lift);
             }
         }
         energy

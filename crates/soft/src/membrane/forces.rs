@@ -166,13 +166,24 @@ impl Membrane {
                 force += (self.homing_position(node) - position) * hold;
             }
         }
-        if let Some(floor) = &self.floor {
-            let (depth, up) = floor.depth(self.ground.local(position));
-            if depth > 0.0 && self.live[node] {
-                force += self.ground.rotation * up * (floor.stiffness * depth);
-            }
+        if self.live[node] {
+            force += self.lifted(position).1;
         }
         force
+    }
+
+    /// What the ground does to a node that has sunk into it: the energy of that, J, and the force that lifts it, N.
+    #[inline(always)]
+    pub(super) fn lifted(&self, position: DVec3) -> (f64, DVec3) {
+        let Some(floor) = &self.floor else {
+            return (0.0, DVec3::ZERO);
+        };
+        let (depth, up) = floor.depth(self.ground.local(position));
+        if depth <= 0.0 {
+            return (0.0, DVec3::ZERO);
+        }
+        let push = floor.stiffness * depth;
+        (0.5 * push * depth, self.ground.rotation * up * push)
     }
 
     /// Energy of stretching, bending, sticking and lying on the ground, J: what would be given back.
@@ -225,11 +236,9 @@ impl Membrane {
                 energy += 0.5 * hold * apart;
             }
         }
-        if let Some(floor) = &self.floor {
+        if self.floor.is_some() {
             for n in (0..nodes.len()).filter(|n| self.live[*n]) {
-                let (depth, _) = floor.depth(self.ground.local(nodes.position[n]));
-                let depth = depth.max(0.0);
-                energy += 0.5 * floor.stiffness * depth * depth;
+                energy += self.lifted(nodes.position[n]).0;
             }
         }
         energy

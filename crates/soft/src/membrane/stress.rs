@@ -59,10 +59,34 @@ impl Membrane {
         &self.stress
     }
 
+    /// Stress of every node by place as it is now, in the unit of its measure, whether the membrane tears or not: for those who look on. Nothing is noted.
+    pub fn stress_now(&self, nodes: &Nodes) -> Vec<f64> {
+        let mut stress = vec![0.0; self.stress.len()];
+        self.weigh(nodes, &mut stress, &mut Gauge::default());
+        stress
+    }
+
     /// Measures the stress of all nodes.
     pub fn measure_stress(&mut self, nodes: &Nodes) {
         let mut stress = std::mem::take(&mut self.stress);
         let mut gauge = std::mem::take(&mut self.gauge);
+        self.weigh(nodes, &mut stress, &mut gauge);
+        gauge.tips.clear();
+        if let Measure::Tension { .. } = self.measure {
+            let tips = (0..stress.len()).filter(|n| self.live[*n] && self.looks_far(*n));
+            gauge.tips.extend(tips.map(|n| n as u32));
+        }
+        gauge.hot.clear();
+        if let Some(least) = self.least_threshold() {
+            let above = stress.iter().enumerate().filter(|(_, s)| **s > least);
+            gauge.hot.extend(above.map(|(n, _)| n as u32));
+        }
+        self.gauge = gauge;
+        self.stress = stress;
+    }
+
+    /// Works out the stress of all nodes by place.
+    fn weigh(&self, nodes: &Nodes, stress: &mut [f64], gauge: &mut Gauge) {
         stress.fill(0.0);
         match self.measure {
             Measure::Printed | Measure::Pulled => {
@@ -80,7 +104,7 @@ impl Membrane {
                     virials,
                     walk,
                     ..
-                } = &mut gauge;
+                } = gauge;
                 around.clear();
                 around.resize(stress.len(), [f64x4::ZERO; 2]);
                 virials.clear();
@@ -115,18 +139,6 @@ impl Membrane {
                 }
             }
         }
-        gauge.tips.clear();
-        if let Measure::Tension { .. } = self.measure {
-            let tips = (0..stress.len()).filter(|n| self.live[*n] && self.looks_far(*n));
-            gauge.tips.extend(tips.map(|n| n as u32));
-        }
-        gauge.hot.clear();
-        if let Some(least) = self.least_threshold() {
-            let above = stress.iter().enumerate().filter(|(_, s)| **s > least);
-            gauge.hot.extend(above.map(|(n, _)| n as u32));
-        }
-        self.gauge = gauge;
-        self.stress = stress;
     }
 
     /// Measures the stress anew where the last edit has changed it: around what came, moved or has other neighbours, and at all tips, which look farther.

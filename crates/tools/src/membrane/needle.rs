@@ -14,7 +14,16 @@
 //! A capsule touches a triangle if any pair of their points is nearer than its radius, or if it pierces it (W122, W129): where, how deep and which way out (W37). It pushes by forces alone (W60, W123), without
 //! friction, sliding or sticking as is chosen (W124, W125), and what it pushes ahead of it may tear (W126).
 //!
-//! **Friction** is Coulomb's. What [sticks](Stick) hangs on a spring of the same stiffness between a point of the triangle and one of the tool.
+//! **What would be beyond the axis** at the end of a substep is stopped before it is there. The velocities v′ = (m v + h f)/(m + h d) that nodes will have by mass m, damping d and the
+//! forces f so far are known, and at the point of a triangle that is touched, with the needle's own speed u,
+//!
+//! ```text
+//! least   n·v′ ≥ n·u − max(0, 0.8 r − δ)/h
+//! ```
+//!
+//! is brought about by pushes that only push, one triangle after the other until all are content: an impact without rebound. So a thin needle bears what springs of k r would not.
+//!
+//! **Friction** is Coulomb's, by all that presses. What [sticks](Stick) hangs on a spring of the same stiffness between a point of the triangle and one of the tool.
 
 use super::near::{Candidate, Near, fastest};
 use super::{Reaction, Travel};
@@ -22,7 +31,7 @@ use glam::DVec3;
 use serde::{Deserialize, Serialize};
 use trocar_collide::tool::needle::{Reach, Sunk, sunk_among, sunk_over};
 use trocar_collide::{Capsule, closest, segment_triangle, sweep};
-use trocar_dynamics::{Matter, Nodes};
+use trocar_dynamics::{Lock, Masses, Matter, Nodes};
 use trocar_math::{Four, Pose, four::LANES, rotation};
 use trocar_mesh::sheet::{Event, Followed, Sheet, SheetAnchor};
 use trocar_soft::membrane::Membrane;
@@ -33,8 +42,14 @@ const RAMP: f64 = 0.05;
 /// A needle that moves by more than this part of its radius between two looks is swept: less can't take it past a triangle's middle.
 const UNSWEPT: f64 = 0.5;
 
-/// How deep a triangle may get by its speed, in parts of the radius: where the axis is, it could be on either side.
+/// How deep a triangle may get by its speed and by what draws it, in parts of the radius: where the axis is, it could be on either side.
 const DEEPEST: f64 = 0.8;
+
+/// Most rounds in which triangles that share nodes are stopped, one after the other: a needle touches few.
+const ROUNDS: usize = 16;
+
+/// Another round is not worth it for less than this part of the radius in a substep.
+const STOPPED: f64 = 1e-3;
 
 /// How far a needle that turns may leave the straight way of a leg that is swept, in parts of its radius.
 const BULGE: f64 = 0.01;
@@ -99,6 +114,18 @@ impl Held {
     }
 }
 
+/// Whether a needle has leapt over something.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Leap {
+    /// All is on the side that it is known to be on.
+    #[default]
+    None,
+    /// It has moved by more than half its radius in a substep, and what it has leapt over has not come back yet: all goes by the sides that are remembered of that.
+    Out,
+    /// That has come back, but something is pierced still.
+    Back,
+}
+
 /// The side of a needle that a triangle is on.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Side {
@@ -130,7 +157,7 @@ impl Candidate {
             // The side is found anew if it went another way than what sticks.
             let apart = k == 1 && points[0].is_some() && anchor.triangle != to;
             match k {
-                0 if lost => self.held.stuck = None,
+                0 if lost => (self.held.stuck, self.held.slides) = (None, false),
                 0 => {
                     to = anchor.triangle;
                     self.held.stuck = self.held.stuck.map(|s| (anchor.weights, s.1));
@@ -154,6 +181,25 @@ struct Hit {
     sunk: Sunk,
     /// What pushes it out, N.
     push: f64,
+    /// What of that stops it before it is beyond the axis, N.
+    stop: f64,
+    /// The least speed along its normal that keeps it on its side in the next substep, m/s.
+    least: f64,
+    /// Speed that an impulse along the normal gives to the point that is touched, 1/kg.
+    lightness: f64,
+}
+
+impl Hit {
+    fn new(candidate: usize, sunk: Sunk) -> Self {
+        Self {
+            candidate,
+            sunk,
+            push: 0.0,
+            stop: 0.0,
+            least: f64::NEG_INFINITY,
+            lightness: 0.0,
+        }
+    }
 }
 
 /// A place where a needle touches a membrane, for those who look inside.
@@ -179,13 +225,12 @@ pub struct Needle {
     pose: Pose,
     /// Of the last substep, s.
     pub(super) last: f64,
-    /// Whether it has moved by more than half its radius in a substep, and what it has leapt over has not come back yet: then all goes by the sides that are remembered of it.
-    pub(super) leapt: bool,
+    pub(super) leap: Leap,
     /// Least margin with which triangles are looked for, m.
     margin: f64,
     pub(super) near: Near,
     /// As it was before the substep at hand: pose, length of the substep before, and what it remembers.
-    kept: (Pose, (f64, bool), Near),
+    kept: (Pose, (f64, Leap), Near),
     hits: Vec<Hit>,
     /// Σ φ w of every node by place; zero between two substeps.
     shares: Vec<f64>,
@@ -203,11 +248,11 @@ impl Needle {
             travel: Travel::still(Pose::IDENTITY, 0.0),
             pose: Pose::IDENTITY,
             last: 0.0,
-            leapt: false,
+            leap: Leap::None,
             // A little, so that a still sheet is not looked for anew.
             margin: 0.25 * parts.radius,
             near: Near::default(),
-            kept: (Pose::IDENTITY, (0.0, false), Near::default()),
+            kept: (Pose::IDENTITY, (0.0, Leap::None), Near::default()),
             hits: Vec::new(),
             shares: Vec::new(),
             reaction: Reaction::default(),
@@ -228,7 +273,7 @@ impl Needle {
         self.near.corners.clear();
         self.hits.clear();
         self.last = 0.0;
-        self.leapt = false;
+        self.leap = Leap::None;
         self.reaction = Reaction::default();
         self.held = 0.0;
     }
@@ -236,14 +281,14 @@ impl Needle {
     /// Notes how it is before a substep that may have to be done again.
     pub fn keep(&mut self) {
         let (pose, last, near) = &mut self.kept;
-        (*pose, *last) = (self.pose, (self.last, self.leapt));
+        (*pose, *last) = (self.pose, (self.last, self.leap));
         near.copy_from(&self.near);
     }
 
     /// Is again as it was before the substep.
     pub fn go_back(&mut self) {
         let (pose, last, near) = &self.kept;
-        (self.pose, (self.last, self.leapt)) = (*pose, *last);
+        (self.pose, (self.last, self.leap)) = (*pose, *last);
         self.near.copy_from(near);
     }
 
@@ -371,7 +416,7 @@ impl Needle {
         self.near.follow(membrane);
     }
 
-    /// Adds its forces to those of the membrane, for the substep of `h` seconds that ends after a part (0 to 1) of the frame.
+    /// Adds its forces to those of the membrane, which must be there already as it goes by them, for the substep of `h` seconds that ends after a part (0 to 1) of the frame.
     pub fn act(&mut self, membrane: &Membrane, nodes: &mut Nodes, part: f64, h: f64) {
         let before = self.pose;
         let gone = self.last * fastest(nodes);
@@ -385,16 +430,21 @@ impl Needle {
         let swept = moved > UNSWEPT * needle.radius;
         self.touch(nodes, &needle);
         let mut candidates = self.near.candidates.iter();
-        self.leapt = own > UNSWEPT * needle.radius
-            || (self.leapt && candidates.any(|c| c.held.has_passed()));
-        if !self.leapt {
+        let is_out = own > UNSWEPT * needle.radius
+            || (self.leap == Leap::Out && candidates.any(|c| c.held.has_passed()));
+        self.leap = match self.leap {
+            _ if is_out => Leap::Out,
+            Leap::Out | Leap::Back if self.hits.iter().any(|hit| hit.sunk.pierced) => Leap::Back,
+            _ => Leap::None,
+        };
+        if !is_out {
             self.keep_ends(nodes, &needle);
         }
         if swept {
             self.catch(nodes, &before);
         }
         self.keep_sides(nodes, &needle, moved, swept);
-        if !self.leapt {
+        if !is_out {
             self.agree();
         }
         self.push(membrane, nodes, &before, h);
@@ -411,11 +461,7 @@ impl Needle {
             let triangle = near.corners[candidate].map(|n| *at(n));
             let open = near.candidates[candidate].open;
             if let Some(sunk) = sunk_among(needle, triangle, open) {
-                hits.push(Hit {
-                    candidate,
-                    sunk,
-                    push: 0.0,
-                });
+                hits.push(Hit::new(candidate, sunk));
             }
         };
         let (fours, rest) = near.corners.as_chunks::<LANES>();
@@ -586,15 +632,7 @@ impl Needle {
                     next += 1;
                 }
                 (Some(sunk), None) => {
-                    let push = 0.0;
-                    self.hits.insert(
-                        next,
-                        Hit {
-                            candidate: k,
-                            sunk,
-                            push,
-                        },
-                    );
+                    self.hits.insert(next, Hit::new(k, sunk));
                     next += 1;
                 }
                 (None, Some(_)) => {
@@ -639,8 +677,157 @@ impl Needle {
         }
     }
 
-    /// Pushes and rubs.
+    /// Pushes, stops what would be beyond the axis, and rubs.
     fn push(&mut self, membrane: &Membrane, nodes: &mut Nodes, before: &Pose, h: f64) {
+        self.share(nodes);
+        self.press(membrane, nodes, before, h);
+        self.stop(membrane, nodes, h);
+        self.rub(membrane, nodes, before, h);
+        // Once more: what rubs also draws.
+        self.stop(membrane, nodes, h);
+        let Self {
+            pose,
+            near,
+            hits,
+            shares,
+            reaction,
+            ..
+        } = self;
+        for hit in hits.iter_mut() {
+            hit.push += hit.stop;
+            let corners = near.corners[hit.candidate].map(|n| n as usize);
+            let here = closest::point(corners.map(|n| nodes.position[n]), hit.sunk.weights);
+            reaction.take(here - pose.position, hit.sunk.normal * hit.push);
+            corners.into_iter().for_each(|n| shares[n] = 0.0);
+        }
+    }
+
+    /// Finds how much of itself every triangle gives to its nodes.
+    fn share(&mut self, nodes: &Nodes) {
+        let Self {
+            parts,
+            near,
+            hits,
+            shares,
+            ..
+        } = self;
+        shares.resize(nodes.len(), 0.0);
+        for hit in hits.iter() {
+            // What sticks pulls elsewhere than where the push is.
+            let held = near.candidates[hit.candidate].held.stuck;
+            let other = held.map_or([0.0; 3], |(weights, _)| weights);
+            for (k, n) in near.corners[hit.candidate].into_iter().enumerate() {
+                let weight = hit.sunk.weights[k].max(other[k]);
+                shares[n as usize] += parts.ramp(hit.sunk.depth) * weight;
+            }
+        }
+    }
+
+    /// Pushes every triangle by how deep it is, and says how fast it may go on.
+    fn press(&mut self, membrane: &Membrane, nodes: &mut Nodes, before: &Pose, h: f64) {
+        let Self {
+            parts,
+            pose,
+            near,
+            hits,
+            shares,
+            reaction,
+            leap,
+            ..
+        } = self;
+        *reaction = Reaction::default();
+        let masses = membrane.masses();
+        let passed = |hit: &Hit| near.candidates[hit.candidate].held.has_passed();
+        for k in 0..hits.len() {
+            let corners = near.corners[hits[k].candidate];
+            let has_passed = passed(&hits[k]);
+            // After a leap nobody is sure of the sides of what is pierced by its shape alone, nor of what hangs together with that.
+            let doubtful = |other: &Hit| {
+                let joined = near.corners[other.candidate];
+                let pierced = other.sunk.pierced && !passed(other);
+                pierced && corners.iter().any(|n| joined.contains(n))
+            };
+            let sure = match leap {
+                Leap::None => true,
+                Leap::Out => false,
+                Leap::Back => !hits.iter().any(doubtful),
+            };
+            // What sticks from a depth on is held by springs, up to a limit: it would never be torn off if something else bore it.
+            let held = near.candidates[hits[k].candidate].held.stuck.is_some();
+            let springs = held && matches!(parts.stick, Stick::Deep { .. });
+            let hit = &mut hits[k];
+            let corners = corners.map(|n| n as usize);
+            let Sunk {
+                weights,
+                depth,
+                normal,
+                ..
+            } = hit.sunk;
+            let stiffness = parts.stiffness * parts.ramp(depth) / crowd(shares, corners);
+            // What has passed is there because time is cut into steps, not because somebody did the work to get it there: it is drawn back
+            // with no more than a needle's thickness gives.
+            hit.push = match has_passed {
+                true => stiffness * depth.min(2.0 * parts.radius),
+                false => stiffness * depth,
+            };
+            for (n, w) in corners.into_iter().zip(weights) {
+                nodes.force[n] += normal * (hit.push * w);
+            }
+            hit.lightness = lightness(masses, corners, weights, h);
+            let here = closest::point(corners.map(|n| nodes.position[n]), weights);
+            let tool = (here - before.point(pose.local(here))) / h;
+            let allowed = (DEEPEST * parts.radius - depth).max(0.0) / h;
+            if sure && !springs {
+                hit.least = tool.dot(normal) - allowed;
+            } else if has_passed || *leap != Leap::Out {
+                // Only slowed, each by itself, so that springs can sort it out.
+                let velocity = closest::point(corners.map(|n| nodes.velocity[n]), weights);
+                let too_fast = ((tool - velocity).dot(normal) - allowed).max(0.0);
+                let own = lightness(masses, corners, weights, 0.0);
+                if own > 0.0 {
+                    let push = too_fast / (own * h * crowd(shares, corners));
+                    hit.push += push;
+                    for (n, w) in corners.into_iter().zip(weights) {
+                        nodes.force[n] += normal * (push * w);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Stops what comes so fast, or is drawn so hard, that it would be beyond the axis at the end of the substep; what is there goes no farther. Triangles that share nodes are stopped one
+    /// after the other, until none of them is too fast: an impact without rebound, which adds no energy on a needle at rest.
+    fn stop(&mut self, membrane: &Membrane, nodes: &mut Nodes, h: f64) {
+        let Self {
+            parts, near, hits, ..
+        } = self;
+        let masses = membrane.masses();
+        for _ in 0..ROUNDS {
+            let mut most = 0.0_f64;
+            for hit in hits.iter_mut().filter(|hit| hit.lightness > 0.0) {
+                let corners = near.corners[hit.candidate].map(|n| n as usize);
+                let (weights, normal) = (hit.sunk.weights, hit.sunk.normal);
+                // As it will be: by that what is pressed on for long is held, too.
+                let next = corners.map(|n| next_velocity(masses, nodes, n, h));
+                let missing = hit.least - closest::point(next, weights).dot(normal);
+                let change = (missing / (hit.lightness * h)).max(-hit.stop);
+                if change == 0.0 {
+                    continue;
+                }
+                hit.stop += change;
+                most = most.max(change.abs() * hit.lightness * h * h);
+                for (n, w) in corners.into_iter().zip(weights) {
+                    nodes.force[n] += normal * (change * w);
+                }
+            }
+            if most <= STOPPED * parts.radius {
+                break;
+            }
+        }
+    }
+
+    /// Rubs, and holds what sticks.
+    fn rub(&mut self, membrane: &Membrane, nodes: &mut Nodes, before: &Pose, h: f64) {
         let Self {
             parts,
             pose,
@@ -649,37 +836,25 @@ impl Needle {
             shares,
             reaction,
             held,
-            leapt,
             ..
         } = self;
-        *reaction = Reaction::default();
-        shares.resize(nodes.len(), 0.0);
-        let ramp = |depth: f64| (depth / (RAMP * parts.radius)).min(1.0);
-        let corners_of = |hit: &Hit| near.corners[hit.candidate].map(|n| n as usize);
-        for hit in hits.iter() {
-            // What sticks pulls elsewhere than where the push is.
-            let held = near.candidates[hit.candidate].held.stuck;
-            let other = held.map_or([0.0; 3], |(weights, _)| weights);
-            for (k, n) in corners_of(hit).into_iter().enumerate() {
-                shares[n] += ramp(hit.sunk.depth) * hit.sunk.weights[k].max(other[k]);
-            }
-        }
         // A spring that holds a triangle: how far it is stretched along the skin.
-        let strain_of = |hit: &Hit, (anchor, home): ([f64; 3], DVec3)| {
-            let places = corners_of(hit).map(|n| nodes.position[n]);
-            let apart = pose.point(home) - closest::point(places, anchor);
-            apart - hit.sunk.normal * hit.sunk.normal.dot(apart)
-        };
+        let strain_of =
+            |position: &[DVec3], hit: &Hit, (anchor, home): ([f64; 3], DVec3)| -> DVec3 {
+                let places = near.corners[hit.candidate].map(|n| position[n as usize]);
+                let apart = pose.point(home) - closest::point(places, anchor);
+                apart - hit.sunk.normal * hit.sunk.normal.dot(apart)
+            };
         let stiffness_of = |hit: &Hit| {
-            let shared = corners_of(hit).into_iter().map(|n| shares[n]);
-            parts.stiffness * ramp(hit.sunk.depth) / shared.fold(1.0, f64::max)
+            let corners = near.corners[hit.candidate].map(|n| n as usize);
+            parts.stiffness * parts.ramp(hit.sunk.depth) / crowd(shares, corners)
         };
         let mut torn = false;
         *held = 0.0;
         if let Stick::Deep { beyond, limit } = parts.stick {
             for hit in hits.iter().filter(|hit| hit.sunk.depth > beyond) {
                 if let Some(stuck) = near.candidates[hit.candidate].held.stuck {
-                    *held += strain_of(hit, stuck).length() * stiffness_of(hit);
+                    *held += strain_of(&nodes.position, hit, stuck).length() * stiffness_of(hit);
                 }
             }
             if *held > limit {
@@ -688,22 +863,22 @@ impl Needle {
                 torn = true;
             }
         }
-        let masses = membrane.masses().mass();
-        for hit in hits.iter_mut() {
-            let corners = corners_of(hit);
+        let masses = membrane.masses();
+        for hit in hits.iter() {
+            let corners = near.corners[hit.candidate].map(|n| n as usize);
             let Sunk {
                 weights,
                 depth,
                 normal,
                 ..
             } = hit.sunk;
-            let crowd = corners.into_iter().fold(1.0, |most, n| shares[n].max(most));
-            let stiffness = parts.stiffness * ramp(depth) / crowd;
-            let (places, velocities) = (
-                corners.map(|n| nodes.position[n]),
-                corners.map(|n| nodes.velocity[n]),
-            );
+            let crowd = crowd(shares, corners);
+            let stiffness = parts.stiffness * parts.ramp(depth) / crowd;
+            // What friction goes by: all that presses.
+            let load = stiffness * depth + hit.stop;
+            let places = corners.map(|n| nodes.position[n]);
             let place = |weights| closest::point(places, weights);
+            let along_skin = |v: DVec3| v - normal * normal.dot(v);
             let force = &mut nodes.force;
             let mut give = |weights: [f64; 3], push: DVec3| {
                 for (n, w) in corners.into_iter().zip(weights) {
@@ -711,36 +886,11 @@ impl Needle {
                 }
                 reaction.take(place(weights) - pose.position, push);
             };
-            let lightness: f64 = corners
-                .into_iter()
-                .zip(weights)
-                .map(|(n, w)| w * w / masses[n])
-                .sum();
-            let here = place(weights);
-            let tool = (here - before.point(pose.local(here))) / h;
-            let relative = closest::point(velocities, weights) - tool;
-            let mut push = stiffness * depth;
-            let has_passed = near.candidates[hit.candidate].held.has_passed();
-            if has_passed {
-                // It is there because time is cut into steps, not because somebody did the work to get it there: it is stopped, and
-                // drawn back with no more than a needle's thickness gives.
-                push = stiffness * depth.min(2.0 * parts.radius);
-            }
-            if has_passed || !*leapt {
-                // What comes so fast that it would be beyond the axis is stopped before.
-                let allowed = (DEEPEST * parts.radius - depth).max(0.0) / h;
-                let too_fast = (-relative.dot(normal) - allowed).max(0.0);
-                push += too_fast / (lightness * h * crowd);
-            }
-            hit.push = push;
-            give(weights, normal * push);
-
-            let along_skin = |v: DVec3| v - normal * normal.dot(v);
             let Held { stuck, slides, .. } = &mut near.candidates[hit.candidate].held;
             let bound = match parts.stick {
                 Stick::Never => None,
-                Stick::Cone(_) if *slides => Some(parts.friction * stiffness * depth),
-                Stick::Cone(coefficient) => Some(coefficient * stiffness * depth),
+                Stick::Cone(_) if *slides => Some(parts.friction * load),
+                Stick::Cone(coefficient) => Some(coefficient * load),
                 // All of them together are below the limit.
                 Stick::Deep { beyond, .. } => (depth > beyond && !torn).then_some(f64::INFINITY),
             };
@@ -756,7 +906,7 @@ impl Needle {
                     continue;
                 }
                 // It slides: the spring is drawn along at the length that friction holds.
-                let left = parts.friction * depth / strain.length();
+                let left = parts.friction * load / size;
                 let drawn = place(anchor) + strain * left;
                 *stuck = Some((anchor, pose.local(drawn)));
                 give(anchor, force * left);
@@ -764,18 +914,53 @@ impl Needle {
             }
             *slides = false;
             *stuck = None;
-            let slip = along_skin(relative);
+            let here = place(weights);
+            let tool = (here - before.point(pose.local(here))) / h;
+            let velocities = corners.map(|n| nodes.velocity[n]);
+            let slip = along_skin(closest::point(velocities, weights) - tool);
             let speed = slip.length();
             if speed > 0.0 && parts.friction > 0.0 {
                 // Never more than stops it (M18): the point's own mass, shared like the push.
-                let stops = speed / (lightness * h * crowd);
-                let size = (parts.friction * stiffness * depth).min(stops);
+                let stops = speed / (lightness(masses, corners, weights, 0.0) * h * crowd);
+                let size = (parts.friction * load).min(stops);
                 give(weights, slip * (-size / speed));
             }
         }
-        for hit in hits.iter() {
-            corners_of(hit).into_iter().for_each(|n| shares[n] = 0.0);
-        }
+    }
+}
+
+impl NeedleParts {
+    /// Part of its stiffness with which a needle acts at a depth (m).
+    fn ramp(&self, depth: f64) -> f64 {
+        (depth / (RAMP * self.radius)).min(1.0)
+    }
+}
+
+/// By how much the pushes at a triangle's nodes are too many, ≥ 1.
+fn crowd(shares: &[f64], corners: [usize; 3]) -> f64 {
+    corners.into_iter().fold(1.0, |most, n| shares[n].max(most))
+}
+
+/// What resists a node's change of velocity in a substep of `h` seconds, kg: none if nothing moves it.
+fn heft(masses: &Masses, n: usize, h: f64) -> Option<f64> {
+    let moves = masses.lock(n) != Lock::Fixed;
+    moves.then(|| masses.mass()[n] + h * masses.resistance()[n])
+}
+
+/// Speed that an impulse at a point of a triangle gives to that point, 1/kg. What is fixed takes none.
+fn lightness(masses: &Masses, corners: [usize; 3], weights: [f64; 3], h: f64) -> f64 {
+    let parts = corners.into_iter().zip(weights);
+    let parts = parts.filter_map(|(n, w)| Some(w * w / heft(masses, n, h)?));
+    // (A sum of nothing would be −0, and a speed over it −∞.)
+    parts.fold(0.0, |sum, part| sum + part)
+}
+
+/// Velocity of a node after a substep of `h` seconds under the forces so far, m/s.
+fn next_velocity(masses: &Masses, nodes: &Nodes, n: usize, h: f64) -> DVec3 {
+    let (velocity, force) = (nodes.velocity[n], nodes.force[n]);
+    match heft(masses, n, h) {
+        Some(heft) => (velocity * masses.mass()[n] + force * h) / heft,
+        None => velocity,
     }
 }
 

@@ -1,7 +1,7 @@
 //! What tools remember of a membrane, as plain data: for snapshots and hashes.
 
 use super::forceps::Home;
-use super::needle::Held;
+use super::needle::{Held, Leap};
 use super::{Forceps, Needle};
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
@@ -19,8 +19,8 @@ const LONGEST: f64 = 1.0;
 pub struct NeedleRecord {
     /// Length of its last substep, s.
     last: f64,
-    /// Whether it has leapt over what has not come back yet.
-    leapt: bool,
+    /// Whether it has leapt over something.
+    leap: Leap,
     /// Triangles, by place in ascending order, and what it remembers of each.
     held: Vec<(u32, Held)>,
 }
@@ -43,7 +43,7 @@ impl Needle {
     pub fn record(&self) -> NeedleRecord {
         NeedleRecord {
             last: self.last,
-            leapt: self.leapt,
+            leap: self.leap,
             held: self.remembered().collect(),
         }
     }
@@ -58,7 +58,7 @@ impl Needle {
     /// Shows every number of it that the next frame reads.
     pub fn see(&self, mut see: impl FnMut(u64)) {
         see(self.last.to_bits());
-        see(u64::from(self.leapt));
+        see(self.leap as u64);
         for (triangle, held) in self.remembered() {
             see(u64::from(triangle));
             let known = [held.stuck.is_some(), held.side.is_some(), held.slides];
@@ -98,7 +98,7 @@ impl Needle {
     pub fn resume(&mut self, membrane: &Membrane, record: &NeedleRecord) {
         self.forget();
         self.last = record.last;
-        self.leapt = record.leapt;
+        self.leap = record.leap;
         self.near.resume(membrane, &record.held);
     }
 }

@@ -56,7 +56,7 @@ pub fn least_stretch(rest: [DVec3; 3], now: [DVec3; 3], range: [f64; 2]) -> Opti
 pub enum Aim {
     /// Towards the least stretch (W86).
     Strain,
-    /// Along this direction at rest, either way: across the greatest tension.
+    /// Along this direction at rest, either way: across the greatest tension. From a tip it goes on, from a rim into the sheet.
     Along(DVec3),
     /// In this direction at rest: along a given path, as a blade does.
     Toward(DVec3),
@@ -90,6 +90,8 @@ pub fn ray(sheet: &Sheet, positions: &[DVec3], node: NodeId, aim: Aim) -> Option
     };
     let aim = match aim {
         Aim::Along(way) if onward.is_some_and(|o| way.dot(o) < 0.0) => Aim::Toward(-way),
+        // From a rim only one of both ways leads into the sheet: which, the fan will say.
+        Aim::Along(_) if kind == Kind::Edge => aim,
         Aim::Along(way) => Aim::Toward(way),
         other => other,
     };
@@ -114,7 +116,11 @@ pub fn ray(sheet: &Sheet, positions: &[DVec3], node: NodeId, aim: Aim) -> Option
                 let now = [node, b, c].map(|n| positions[n.slot()]);
                 least_stretch(rest, now, range)
             }
-            Aim::Along(way) | Aim::Toward(way) => crossing(rest, way, range),
+            Aim::Toward(way) => crossing(rest, way, range),
+            Aim::Along(way) => {
+                let [one, two] = [way, -way].map(|way| crossing(rest, way, range));
+                nearer(one, two)
+            }
         };
         let Some((part, score)) = found else {
             continue;
@@ -151,6 +157,14 @@ fn clip(range: &mut [f64; 2], start: f64, end: f64) {
     }
 }
 
+/// The one of two places with the lower score.
+fn nearer(one: Option<(f64, f64)>, two: Option<(f64, f64)>) -> Option<(f64, f64)> {
+    match (one, two) {
+        (Some(a), Some(b)) => Some(if b.1 < a.1 { b } else { a }),
+        (found, other) => found.or(other),
+    }
+}
+
 /// Where `way` from corner a crosses the side across, and how far it is from doing so within the range: 0 if it does.
 fn crossing([a, b, c]: [DVec3; 3], way: DVec3, range: [f64; 2]) -> Option<(f64, f64)> {
     if range[0].partial_cmp(&range[1])?.is_gt() {
@@ -160,10 +174,16 @@ fn crossing([a, b, c]: [DVec3; 3], way: DVec3, range: [f64; 2]) -> Option<(f64, 
     // way = x (b − a) + y (c − a) in the plane of the triangle.
     let x = way.cross(c - a).dot(normal);
     let y = (b - a).cross(way).dot(normal);
-    let part = (y / (x + y)).clamp(range[0], range[1]);
-    let point = (b - a) + (c - b) * part;
-    let cosine = point.normalize_or_zero().dot(way.normalize_or_zero());
-    part.is_finite().then_some((part, 1.0 - cosine))
+    let score = |part: f64| {
+        let point = (b - a) + (c - b) * part;
+        let cosine = point.normalize_or_zero().dot(way.normalize_or_zero());
+        part.is_finite().then_some((part, 1.0 - cosine))
+    };
+    if x + y > 0.0 {
+        return score((y / (x + y)).clamp(range[0], range[1]));
+    }
+    // It leads away from that side, and the line of it would cross elsewhere: the end of the range that is nearer to the way.
+    nearer(score(range[0]), score(range[1]))
 }
 
 #[cfg(test)]
@@ -215,6 +235,64 @@ mod tests {
             inside += usize::from(t > range[0] && t < range[1]);
         }
         assert!(inside > 500, "only {inside} had their least inside");
+    }
+
+    /// A node on the lower side of a straight rim, with the triangles above it in a fan; where it is, and the ends of the fan.
+    fn on_a_rim() -> (Sheet, NodeId) {
+        let surface = trocar_mesh::primitive::HexagonalShape::STANDARD;
+        let sheet = Sheet::new(&surface.surface().unwrap()).unwrap();
+        let off = |n: &NodeId| sheet.rest(*n).distance(DVec3::X * 4.25e-3);
+        let node = sheet.nodes().min_by(|a, b| off(a).total_cmp(&off(b)));
+        let node = node.unwrap();
+        assert_eq!(sheet.fan(node).count(), 3);
+        (sheet, node)
+    }
+
+    #[test]
+    fn a_tear_from_a_rim_goes_into_the_sheet_whichever_way_its_line_is_told() {
+        let (sheet, node) = on_a_rim();
+        let here = sheet.rest(node);
+        let positions: Vec<_> = sheet.nodes().map(|n| sheet.rest(n)).collect();
+        for degrees in (10..=170).step_by(5) {
+            let turn = f64::from(degrees).to_radians();
+            let way = DVec3::new(
+                trocar_math::real::cos(turn),
+                trocar_math::real::sin(turn),
+                0.0,
+            );
+            for told in [way, -way] {
+                let found = ray(&sheet, &positions, node, Aim::Along(told)).unwrap();
+                let gone = (found.point - here).normalize();
+                assert!(gone.dot(way) > 1.0 - 1e-12, "{degrees}: {gone}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_leads_out_of_a_triangle_leaves_it_at_the_nearer_end() {
+        // Slender, so that the side across runs nearly along the rays.
+        let at = |degrees: f64, far: f64| {
+            let turn = degrees.to_radians();
+            DVec3::new(
+                trocar_math::real::cos(turn),
+                trocar_math::real::sin(turn),
+                0.0,
+            ) * far
+        };
+        let rest = [DVec3::ZERO, at(0.0, 1.0), at(30.0, 10.0)];
+        for (degrees, end) in [
+            (60.0, 1.0),
+            (120.0, 1.0),
+            (190.0, 1.0),
+            (200.0, 0.0),
+            (-30.0, 0.0),
+        ] {
+            let (part, score) = crossing(rest, at(degrees, 1.0), [0.0, 1.0]).unwrap();
+            assert_eq!(part, end, "{degrees}");
+            let off = if end == 1.0 { degrees - 30.0 } else { degrees };
+            let expected = 1.0 - trocar_math::real::cos(off.to_radians());
+            assert!((score - expected).abs() < 1e-12, "{degrees}: {score}");
+        }
     }
 
     #[test]
