@@ -215,10 +215,10 @@ impl Plain {
         }
         for ([i, k, j], constant, rest) in &self.bends {
             let to = |n: usize| nodes[*k].position - nodes[n].position;
-            let force = element::bending_force(to(*i), to(*j), *constant, rest);
-            nodes[*k].force += force;
-            nodes[*i].force -= force * 0.5;
-            nodes[*j].force -= force * 0.5;
+            let forces = element::bending_forces(to(*i), to(*j), *constant, rest);
+            for (n, force) in [i, k, j].into_iter().zip(forces) {
+                nodes[*n].force += force;
+            }
         }
         for (z, constant, rest) in &self.torsions {
             let frame = &mut self.frames[*z];

@@ -323,3 +323,18 @@ impl Blocks {
         seconds
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Pressed in, so that what bends is bent, in arms of different lengths.
+    #[test]
+    fn engine_and_naive_loop_agree_on_both_models() {
+        for model in &MODELS {
+            let mut performance = Performance::new(model).unwrap();
+            performance.press().unwrap();
+            Blocks::new(model, &performance).unwrap();
+        }
+    }
+}
