@@ -115,7 +115,7 @@ pub enum GridError {
 
 impl Grid {
     /// The grid of the body inside a surface, with cells of `cell` m. The triangles face outwards. Triangles without area are left out, and one that is listed twice counts once, unless
-    /// the surface is closed with both. Holes of at most two cells are closed by the way the surface winds about them.
+    /// the surface is closed by both. Holes of at most two cells are closed by the way the surface winds about them.
     pub fn new(positions: &[DVec3], triangles: &[[u32; 3]], cell: f64) -> Result<Self, GridError> {
         Self::within(positions, triangles, cell, Limits::default())
     }
@@ -229,36 +229,64 @@ fn check(positions: &[DVec3], triangles: &[[u32; 3]]) -> Result<(), GridError> {
     Ok(())
 }
 
-/// Triangles that are there again, facing the same way, go: in front of them the surface would wind about places outside, so that a large one would seem inside out. In a closed
-/// surface they stay: two bodies, one of them within the other, may well have a triangle in common.
+/// Triangles that are there again, facing the same way, go: in front of them the surface would wind about places outside, so that a large one would seem inside out. What hangs together
+/// of them stays if the surface is closed by it: two bodies, one of them within the other, may well have a triangle in common.
 fn leave_out_repeats(corners: &mut Vec<[DVec3; 3]>) {
     // Both zeros are one place.
     let place = |p: DVec3| (p + 0.0).to_array().map(f64::to_bits);
     let mut known = BTreeSet::new();
-    let first: Vec<bool> = corners
-        .iter()
-        .map(|t| {
-            let [a, b, c] = t.map(place);
-            known.insert([[a, b, c], [b, c, a], [c, a, b]].into_iter().min())
+    let again: Vec<usize> = (0..corners.len())
+        .filter(|t| {
+            let [a, b, c] = corners[*t].map(place);
+            !known.insert([[a, b, c], [b, c, a], [c, a, b]].into_iter().min())
         })
         .collect();
-    if known.len() == corners.len() {
+    if again.is_empty() {
         return;
     }
+    let sides = |t: usize| {
+        let [a, b, c] = corners[t].map(place);
+        [(a, b), (b, c), (c, a)].map(|(from, to)| {
+            let edge = (from.min(to), from.max(to));
+            (edge, if from < to { 1 } else { -1 })
+        })
+    };
     // Each edge as often as triangles have it one way, less the other.
-    let mut edges: BTreeMap<_, i32> = BTreeMap::new();
-    for t in &*corners {
-        let [a, b, c] = t.map(place);
-        for (from, to) in [(a, b), (b, c), (c, a)] {
-            *edges.entry((from.min(to), from.max(to))).or_default() +=
-                if from < to { 1 } else { -1 };
+    let mut open: BTreeMap<_, i32> = BTreeMap::new();
+    for (edge, way) in (0..corners.len()).flat_map(sides) {
+        *open.entry(edge).or_default() += way;
+    }
+    let mut beside: BTreeMap<_, Vec<usize>> = BTreeMap::new();
+    for (k, t) in again.iter().enumerate() {
+        for (edge, _) in sides(*t) {
+            beside.entry(edge).or_default().push(k);
         }
     }
-    if edges.values().all(|n| *n == 0) {
-        return;
+    let mut goes = vec![false; corners.len()];
+    let mut seen = vec![false; again.len()];
+    for start in 0..again.len() {
+        // What hangs together, and what it does to its edges.
+        let mut part = Vec::new();
+        let mut own: BTreeMap<_, i32> = BTreeMap::new();
+        let mut waiting = vec![start];
+        while let Some(k) = waiting.pop() {
+            if std::mem::replace(&mut seen[k], true) {
+                continue;
+            }
+            part.push(again[k]);
+            for (edge, way) in sides(again[k]) {
+                *own.entry(edge).or_default() += way;
+                waiting.extend_from_slice(&beside[&edge]);
+            }
+        }
+        let with: i32 = own.keys().map(|edge| open[edge].abs()).sum();
+        let without: i32 = own.iter().map(|(edge, way)| (open[edge] - way).abs()).sum();
+        if without < with {
+            part.into_iter().for_each(|t| goes[t] = true);
+        }
     }
-    let mut first = first.into_iter();
-    corners.retain(|_| first.next().unwrap_or(true));
+    let mut goes = goes.into_iter();
+    corners.retain(|_| !goes.next().unwrap_or(false));
 }
 
 /// Where some of the surface seems farther outside than this, in cells, there are sharp edges, or parts thinner than a cell.

@@ -603,6 +603,18 @@ fn a_triangle_that_is_listed_again_counts_once() {
     ]);
     let grid = Grid::new(&within.0, &within.1, 2.0 / 11.0).unwrap();
     assert!(alike(&grid, &whole));
+    // So it is where something else is listed by mistake: the upper face belongs to both, the lower one of the larger body is there once more.
+    let (points, mut triangles) = boxes(&[
+        (v(-1.0, -1.0, -1.0), v(1.0, 1.0, 1.0)),
+        (v(-1.0, -1.0, 0.0), v(1.0, 1.0, 1.0)),
+    ]);
+    let below = |t: &&[u32; 3]| t.iter().all(|n| points[*n as usize].z == -1.0);
+    let more: Vec<[u32; 3]> = triangles.iter().filter(below).copied().collect();
+    assert_eq!(more.len(), 2);
+    triangles.extend(more);
+    let grid = Grid::new(&points, &triangles, 2.0 / 11.0).unwrap();
+    let without = Grid::new(&points, &triangles[..24], 2.0 / 11.0).unwrap();
+    assert!(alike(&grid, &without));
 }
 
 /// True if places are as deep in the one as in the other.

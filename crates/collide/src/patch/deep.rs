@@ -266,7 +266,7 @@ impl Patch {
         let mut best: Option<([f64; 3], Depth, DVec3)> = None;
         let mut least = (deepest + DEEPER * cell).max(-course.skin);
         let mut first: Option<(f64, [f64; 3], DVec3, DVec3)> = None;
-        // What is shorter can't be told from what rounding makes of it, and would be halved without end.
+        // What is shorter can't be told from what rounding makes of it, and would be halved without end; so would be what is longer than numbers are.
         let far = face.corners.map(|p| p.abs().max_element());
         let blur = 16.0 * f64::EPSILON * far[0].max(far[1]).max(far[2]);
         let mut open: [Part; OPEN] = [[DVec3::ZERO; 3]; OPEN];
@@ -277,7 +277,7 @@ impl Patch {
             let part = open[count];
             let (length, edge) = face.longest(&part);
             let places = places(length);
-            if places > f64::from(MOST_PLACES) && length > blur {
+            if places > f64::from(MOST_PLACES) && length > blur && length.is_finite() {
                 if !course.reaches(&face, &part) {
                     continue;
                 }
@@ -453,7 +453,7 @@ mod tests {
             assert_eq!(touches(&grid, &at(0.0045), still, DVec3::ZERO), []);
         }
         // Nor does it cost more than it may, however large the triangle is.
-        for size in [1.0, 1e6, 1e15] {
+        for size in [1.0, 1e6, 1e15, 1e155, 1e200] {
             let found = touches(&grid, &triangle(size, 0.0037), still, DVec3::ZERO);
             assert!(found.len() == 1 || size > 1e9, "{size}");
         }

@@ -21,9 +21,9 @@
 //! least   n·v′ ≥ n·u − max(0, 0.8 r − δ)/h
 //! ```
 //!
-//! is brought about by pushes that only push, one triangle after the other until all are content: an impact without rebound. So a thin needle bears what springs of k r would not.
+//! is brought about by pushes that only push, one triangle after the other until all are content, or for 16 rounds: an impact without rebound. So a thin needle bears what springs of k r would not.
 //!
-//! **Friction** is Coulomb's, by all that presses. What [sticks](Stick) hangs on a spring of the same stiffness between a point of the triangle and one of the tool.
+//! **Friction** is Coulomb's, by how deep it is and what stops. What [sticks](Stick) hangs on a spring of the same stiffness between a point of the triangle and one of the tool.
 
 use super::near::{Candidate, Near, fastest};
 use super::{Reaction, Travel};
@@ -874,7 +874,7 @@ impl Needle {
             } = hit.sunk;
             let crowd = crowd(shares, corners);
             let stiffness = parts.stiffness * parts.ramp(depth) / crowd;
-            // What friction goes by: all that presses.
+            // What friction goes by: how deep it is, and what stops. What has passed is drawn back gently, but held by all of its depth: let slip, it would come back elsewhere.
             let load = stiffness * depth + hit.stop;
             let places = corners.map(|n| nodes.position[n]);
             let place = |weights| closest::point(places, weights);

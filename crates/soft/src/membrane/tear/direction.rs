@@ -170,13 +170,15 @@ fn crossing([a, b, c]: [DVec3; 3], way: DVec3, range: [f64; 2]) -> Option<(f64, 
     if range[0].partial_cmp(&range[1])?.is_gt() {
         return None;
     }
+    // What leads nowhere has no ray.
+    let along = way.try_normalize()?;
     let normal = (b - a).cross(c - a);
     // way = x (b − a) + y (c − a) in the plane of the triangle.
     let x = way.cross(c - a).dot(normal);
     let y = (b - a).cross(way).dot(normal);
     let score = |part: f64| {
         let point = (b - a) + (c - b) * part;
-        let cosine = point.normalize_or_zero().dot(way.normalize_or_zero());
+        let cosine = point.normalize_or_zero().dot(along);
         part.is_finite().then_some((part, 1.0 - cosine))
     };
     if x + y > 0.0 {
@@ -196,6 +198,15 @@ mod tests {
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         (z >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
+    }
+
+    #[test]
+    fn what_leads_nowhere_has_no_ray() {
+        let corners = [DVec3::ZERO, DVec3::X, DVec3::Y];
+        for way in [DVec3::ZERO, DVec3::NAN, DVec3::splat(f64::INFINITY)] {
+            assert_eq!(crossing(corners, way, [0.0, 1.0]), None, "{way}");
+        }
+        assert!(crossing(corners, DVec3::ONE, [0.0, 1.0]).is_some());
     }
 
     #[test]
