@@ -1,7 +1,7 @@
 //! Whether two triangles touch, if floating point can tell: most pairs end here.
 //!
-//! Both triangles are worked on at once, a lane for each: heights over planes first, then stretches on the common line. Nothing is asked in between, as nobody could guess the answer
-//! and a wrong guess costs more than the rest of the work: a pair that its planes keep apart goes to the end, too.
+//! Both triangles are worked on at once, a lane for each: heights over planes first, where most pairs that do not touch leave, then stretches on the common line. Nothing else is asked
+//! on the way, not even boxes: nobody could guess the answers, and a wrong guess costs more than what it would save.
 //! There is one bound of the error for all determinants of a pair, by the lengths of what they are made of.
 
 use super::flat;
