@@ -1,11 +1,14 @@
-//! Random edits of a sheet, each a transaction of its own: what one costs on 660 triangles and on 100 thousand.
+//! What an edit costs on 660 triangles and on 100 thousand: random edits of a sheet, each a transaction of its own, and calls of a tear that runs through a membrane.
 
-use super::set::hundred_thousand;
+use super::set::{SPRINGS, hundred_thousand, tearing, tip_of};
 use crate::{measure::Effort, row::Row};
 use anyhow::{Context, Result, bail};
+use glam::DVec3;
 use std::time::Instant;
 use trocar_mesh::primitive::HexagonalShape;
 use trocar_mesh::sheet::{Edit, Event, Refusal, Sheet, TriangleId};
+use trocar_soft::membrane::tear::{Aim, Algorithm};
+use trocar_soft::membrane::{Membrane, MembraneParts};
 
 /// A sequence of numbers that depends on its seed alone (SplitMix64).
 struct Dice(u64);
@@ -141,6 +144,74 @@ pub fn edits(effort: Effort) -> Result<Vec<Row>> {
         );
         // Work that grew with the sheet would cost a hundred times as much. Anywhere, the large one waits for memory, and that is not work.
         rows.push(row.at_most(if places == Where::Together { 1.1 } else { 2.0 }));
+    }
+    rows.extend(calls(effort)?);
+    Ok(rows)
+}
+
+/// How far a tear goes in a call, m: as far as the source's went on average.
+const GROWTH: f64 = 0.024e-3;
+
+/// Calls of a tear: through less than half of the standard sheet.
+const CALLS: usize = 150;
+
+/// Seconds that the edit of each call took of a tear that runs into an evenly stretched membrane, slanting so that it follows no row of edges: the sheet, all that follows
+/// from it, and the balance of energy.
+fn run_through(shape: HexagonalShape, algorithm: Algorithm) -> Result<Vec<f64>> {
+    let sheet = Sheet::new(&shape.surface()?)?;
+    let mut parts = MembraneParts::new(sheet, SPRINGS);
+    parts.tearing = Some(tearing(algorithm, 1.0));
+    let mut membrane = Membrane::new(parts)?;
+    let mut nodes = membrane.rest();
+    nodes.position.iter_mut().for_each(|p| p.x *= 1.03);
+    let way = Aim::Toward(DVec3::new(0.23, 1.0, 0.0));
+    let start = membrane.sheet().node_at(shape.columns / 2);
+    membrane.tear_at(&mut nodes, start, GROWTH, way)?;
+    let mut times = Vec::with_capacity(CALLS);
+    for _ in 0..CALLS {
+        let tip = tip_of(&membrane).context("the tear has a tip")?;
+        let began = Instant::now();
+        let done = membrane.tear_at(&mut nodes, tip, GROWTH, way);
+        times.push(began.elapsed().as_secs_f64());
+        done?;
+    }
+    Ok(times)
+}
+
+/// Mean and worst of the edit of a call, on a small sheet and a large one.
+fn calls(effort: Effort) -> Result<Vec<Row>> {
+    let rounds = effort.repeats(15, 3);
+    let mut rows = Vec::new();
+    let shapes = [HexagonalShape::STANDARD, hundred_thousand()?];
+    for (algorithm, name) in [
+        (Algorithm::Continuous, "continuous"),
+        (Algorithm::PseudoContinuous, "pseudo-continuous"),
+    ] {
+        let mut least = shapes.map(|_| vec![f64::INFINITY; CALLS]);
+        for _ in 0..rounds {
+            for (least, shape) in least.iter_mut().zip(shapes) {
+                for (least, took) in least.iter_mut().zip(run_through(shape, algorithm)?) {
+                    *least = least.min(took);
+                }
+            }
+        }
+        for (times, size) in least.iter().zip(["660 triangles", "100 k triangles"]) {
+            let case = format!("{size}, calls of a {name} tear");
+            let mean = 1e6 * times.iter().sum::<f64>() / CALLS as f64;
+            let worst = 1e6 * times.iter().copied().fold(0.0, f64::max);
+            rows.push(Row::single(&case, "the edit of a call, mean", mean, "µs").at_most(5.0));
+            rows.push(Row::single(&case, "the edit of a call, worst", worst, "µs").at_most(50.0));
+        }
+        let mean = |times: &[f64]| times.iter().sum::<f64>();
+        rows.push(
+            Row::single(
+                &format!("100 k triangles, calls of a {name} tear"),
+                "the edit of a call, in those of the small sheet",
+                mean(&least[1]) / mean(&least[0]),
+                "",
+            )
+            .at_most(1.1),
+        );
     }
     Ok(rows)
 }

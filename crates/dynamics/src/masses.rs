@@ -335,6 +335,16 @@ impl Masses {
         Ok(())
     }
 
+    /// Room for so many more points, so that growing by them moves nothing.
+    pub fn reserve(&mut self, more: usize) {
+        for list in [&mut self.mass, &mut self.damping, &mut self.resistance] {
+            list.reserve_exact(more);
+        }
+        self.father.reserve_exact(more);
+        self.lock.reserve_exact(more);
+        self.gain.reserve_exact(more);
+    }
+
     /// One more point, without a father: matter that is torn grows.
     pub fn grow(&mut self, node: &MassNode) -> Result<(), BadNode> {
         let i = self.mass.len();

@@ -90,6 +90,19 @@ impl Nodes {
         nodes
     }
 
+    /// Room for so many more points, so that growing by them moves nothing.
+    pub fn reserve(&mut self, more: usize) {
+        for list in [
+            &mut self.position,
+            &mut self.velocity,
+            &mut self.force,
+            &mut self.carried,
+        ] {
+            list.reserve_exact(more);
+        }
+        self.touching.reserve_exact(more);
+    }
+
     /// Number of nodes.
     pub fn len(&self) -> usize {
         self.position.len()

@@ -67,6 +67,15 @@ impl Simulation {
         }
     }
 
+    /// Nodes that are copied or read have no room for what tears will make.
+    pub(crate) fn make_room_for_tears(&mut self) {
+        for film in &self.model.films {
+            if let Some(membrane) = self.model.membrane(film.matter) {
+                self.state.nodes[film.matter.index()].reserve(membrane.room());
+            }
+        }
+    }
+
     /// Puts membranes that were put back to rest onto what they stick to, where that is at this time.
     pub(crate) fn rest_on_grounds(&mut self, time: f64) {
         for k in 0..self.model.films.len() {
@@ -397,6 +406,7 @@ impl Simulation {
             group.folding = Folding::new(&self.model, |m| group.members.contains(&m));
         }
         self.followers = followers;
+        self.make_room_for_tears();
         self.place_grounds(self.state.time);
     }
 

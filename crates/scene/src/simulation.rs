@@ -164,6 +164,7 @@ impl Simulation {
             time: 0.0,
             nodes: self.model.start.clone(),
         };
+        self.make_room_for_tears();
         self.steps = 0;
         self.handles = self.model.tools.iter().map(|t| t.start).collect();
         self.endoscope = self.model.endoscope.as_ref().map(|s| s.start);

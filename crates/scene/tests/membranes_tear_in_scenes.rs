@@ -605,6 +605,7 @@ fn false_colours_are_the_numbers_of_the_nodes() {
     let membrane = simulation.model().membrane(film.matter).unwrap();
     let nodes = &simulation.state().nodes[film.matter.index()];
     let sheet = membrane.sheet();
+    let stress = membrane.stress_now(nodes);
     let far = |n: trocar_mesh::sheet::NodeId| nodes.position[n.slot()].distance(sheet.rest(n));
     let farthest = sheet.nodes().map(far).fold(0.0, f64::max);
     let mut out = Insight::default();
@@ -633,7 +634,7 @@ fn false_colours_are_the_numbers_of_the_nodes() {
                 let mut around = sheet.edges_around(n);
                 let front = !off(n) && around.any(|(_, other)| off(other));
                 let expected = match which {
-                    0 => (membrane.stress()[n.slot()] / bears).min(1.0),
+                    0 => (stress[n.slot()] / bears).min(1.0),
                     1 => far(n) / farthest,
                     2 => membrane.attachment(n.slot()),
                     _ if kind == Kind::Tip => 1.0,

@@ -133,8 +133,12 @@ impl Sheet {
             rims += u32::from(self.opposite(half) == NONE);
             // An edge between the same two nodes a second time would be a fold without width.
             let target = self.target(half);
-            let again = self.around(n).filter(|h| self.target(*h) == target).count();
-            demand(again == 1, "two edges between the same nodes", n)?;
+            let mut others = self.around(n).take_while(|h| *h != half);
+            demand(
+                others.all(|h| self.target(h) != target),
+                "two edges between the same nodes",
+                n,
+            )?;
             previous_half = half;
         }
         let ends = u32::from(self.opposite(previous(previous_half)) == NONE);

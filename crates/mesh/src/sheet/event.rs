@@ -173,9 +173,9 @@ impl Event {
                 self.nodes.push(sheet.nodes.id(touch.slot));
             }
         }
-        self.edges.sort_unstable();
+        self.edges.sort_unstable_by_key(|edge| edge.order());
         self.edges.dedup();
-        self.nodes.sort_unstable();
+        self.nodes.sort_unstable_by_key(|node| node.order());
         self.nodes.dedup();
     }
 

@@ -41,6 +41,11 @@ impl<Key> Id<Key> {
         u64::from(self.age) << 32 | u64::from(self.slot)
     }
 
+    /// A number by which names stand in their order.
+    pub(super) fn order(self) -> u64 {
+        u64::from(self.slot) << 32 | u64::from(self.age)
+    }
+
     /// The name that was stored; of nothing, if the number is none.
     pub fn from_bits(bits: u64) -> Self {
         Self {

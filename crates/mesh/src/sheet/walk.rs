@@ -164,6 +164,22 @@ impl Sheet {
         })
     }
 
+    /// The edges at a node and those across from it, by triangle, counter-clockwise: the one on which a triangle begins, and the one that it has across. The last rim edge
+    /// of a node, which only comes to it, is left out.
+    pub fn spokes(&self, node: NodeId) -> impl Iterator<Item = (EdgeId, EdgeId)> + '_ {
+        self.around(node.slot).map(|half| {
+            let [spoke, across] = [half, next(half)].map(|h| self.edges.id(self.edge_of(h)));
+            (spoke, across)
+        })
+    }
+
+    /// The corners on both sides of an edge; none on a rim.
+    pub fn apexes(&self, edge: EdgeId) -> Option<[NodeId; 2]> {
+        let half = self.edges.get(edge.slot).half;
+        let other = self.opposite(half);
+        (other != NONE).then(|| [half, other].map(|h| self.nodes.id(self.apex(h))))
+    }
+
     /// The edges at a node, counter-clockwise, with the node at the other end of each.
     pub fn edges_around(&self, node: NodeId) -> impl Iterator<Item = (EdgeId, NodeId)> + '_ {
         let rim = self.is_on_rim(node.slot);

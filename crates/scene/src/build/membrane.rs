@@ -75,7 +75,7 @@ impl Model {
             let edge = built.edge;
             let elements = whole.sheet().edge_count() + whole.bending_springs();
             let tissue = self.tissues.len();
-            let matter = self.add(&spec.name, Box::new(whole.clone()), start);
+            let matter = self.add(&spec.name, Box::new(whole.copy_with_room()), start);
             let film = Film {
                 tissue,
                 matter,
@@ -203,7 +203,7 @@ impl Model {
             // Never the same number for another surface: whoever looks on compares numbers.
             tissue.edits += 1;
         }
-        self.matters[m] = Box::new(film.whole.clone());
+        self.matters[m] = Box::new(film.whole.copy_with_room());
         self.start[m] = rest;
     }
 }

@@ -2,7 +2,6 @@
 
 use super::{ElementInsight, Insight, NodeInsight, NodeState, Views};
 use crate::{Simulation, build::Tissue};
-use std::borrow::Cow;
 use trocar_dynamics::{Lock, Matter, Nodes};
 use trocar_mesh::sheet::{Kind, NodeId};
 use trocar_soft::membrane::{Material, Membrane};
@@ -114,18 +113,17 @@ struct Colours<'a> {
     membrane: &'a Membrane,
     nodes: &'a Nodes,
     number: Number,
-    stress: Cow<'a, [f64]>,
+    stress: Vec<f64>,
     /// What is shown in full colour, where that depends on all nodes.
     most: f64,
 }
 
 impl<'a> Colours<'a> {
     fn of(membrane: &'a Membrane, nodes: &'a Nodes, number: Number) -> Self {
-        let stress = match (number, membrane.tearing()) {
-            (Number::Stress, Some(_)) => Cow::Borrowed(membrane.stress()),
-            // What does not tear is not measured in a step, but only when somebody looks.
-            (Number::Stress, None) => Cow::Owned(membrane.stress_now(nodes)),
-            _ => Cow::Borrowed(&[][..]),
+        // A step measures only those who might fail; all are when somebody looks.
+        let stress = match number {
+            Number::Stress => membrane.stress_now(nodes),
+            _ => Vec::new(),
         };
         let most = match number {
             Number::Displacement => farthest(membrane, nodes),

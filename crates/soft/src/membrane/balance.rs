@@ -14,7 +14,7 @@ use super::kernel::{spring, tension, tension_forces};
 use super::{Bending, Material, Membrane};
 use glam::DVec3;
 use trocar_dynamics::Nodes;
-use trocar_mesh::sheet::{EdgeId, Event, NodeStep, area};
+use trocar_mesh::sheet::{EdgeId, Event, NodeStep, TriangleId};
 
 /// Steps of nodes that came or moved: most edits need one or two.
 const STEPS: usize = 12;
@@ -76,12 +76,11 @@ impl Patch {
 }
 
 impl Membrane {
-    /// Part of the material's constant that the spring of an edge has after an edit.
-    pub(super) fn strength_of(&self, edge: EdgeId) -> f64 {
+    /// Part of the material's constant that the spring of an edge has after an edit; areas and `length` (m) as they are for forces, scaled by the prestress.
+    pub(super) fn strength_of(&self, edge: EdgeId, length: f64) -> f64 {
         let (one, two) = self.sheet.beside(edge);
-        let of = |t| area(self.sheet.rest_corners(t));
+        let of = |t: TriangleId| self.flats[t.slot()].area;
         let areas = of(one) + two.map_or(0.0, of);
-        let length = self.sheet.rest_length(edge);
         let strength = areas / (0.75_f64.sqrt() * length * length);
         // A regular sheet stays one.
         if strength > 1.0 - 1e-6 { 1.0 } else { strength }
@@ -109,7 +108,7 @@ impl Membrane {
         }
         patch.loose.clear();
         self.bends.around(&self.sheet, event, &mut patch.bends);
-        patch.before = self.work_out(patch, nodes);
+        patch.before = self.work_out::<false>(patch, nodes);
     }
 
     /// Settles the energy of an edit, when everything has followed it.
@@ -124,28 +123,63 @@ impl Membrane {
             }
         }
         self.bends.around(&self.sheet, event, &mut patch.bends);
-        let mut now = self.work_out(patch, nodes);
+        let now = self.work_out::<false>(patch, nodes);
         // Sums are rounded, too.
         let allowed = patch.before.sum() * (1.0 - 1e-14) + now.rounding;
-        for _ in 0..STEPS {
-            if now.sum() <= allowed || patch.loose.is_empty() {
-                break;
+        let mut excess = now.sum() - allowed;
+        if excess > 0.0 && !patch.loose.is_empty() {
+            self.keep_loose(patch);
+            let mut part = self.work_out::<true>(patch, nodes).sum();
+            for _ in 0..STEPS {
+                for (n, force) in &patch.loose {
+                    // The energy rises by no more than ½ Σ λ |x|² above what the forces say: half of what they promise is kept.
+                    let node = self.sheet.node_at(*n);
+                    let most = FARTHEST / STEPS as f64 * self.area_of(node).sqrt();
+                    let way = *force / self.stiffness_at(node);
+                    nodes.position[*n] += way.clamp_length_max(most);
+                }
+                let less = self.work_out::<true>(patch, nodes).sum();
+                excess += less - part;
+                part = less;
+                if excess <= 0.0 {
+                    break;
+                }
             }
-            for (n, force) in &patch.loose {
-                // The energy rises by no more than ½ Σ λ |x|² above what the forces say: half of what they promise is kept.
-                let node = self.sheet.node_at(*n);
-                let most = FARTHEST / STEPS as f64 * self.area_of(node).sqrt();
-                let way = *force / self.stiffness_at(node);
-                nodes.position[*n] += way.clamp_length_max(most);
-            }
-            now = self.work_out(patch, nodes);
         }
-        let excess = now.sum() - allowed;
         if excess <= 0.0 {
             return;
         }
         let touched = patch.nodes.iter().copied();
         self.debt += excess - slow_down(self, touched, nodes, excess);
+    }
+
+    /// Leaves of a patch the parts that loose nodes have a share in: the others do not change as those move.
+    fn keep_loose(&self, patch: &mut Patch) {
+        let Patch {
+            loose,
+            edges,
+            triangles,
+            bends,
+            ..
+        } = patch;
+        let is_loose = |n: u32| loose.iter().any(|(known, _)| *known == n as usize);
+        edges.retain(|e| {
+            let of_spring = self
+                .springs
+                .get(*e)
+                .is_some_and(|s| s.ends.into_iter().any(is_loose));
+            of_spring
+                || self
+                    .hinges
+                    .get(*e)
+                    .is_some_and(|h| h.nodes.into_iter().any(is_loose))
+        });
+        triangles.retain(|t| {
+            self.corners
+                .get(*t)
+                .is_some_and(|c| c.iter().any(|n| is_loose(*n)))
+        });
+        bends.retain(|b| self.bends.springs[*b].nodes.into_iter().any(is_loose));
     }
 
     /// Energy that edits have added and nothing has made up for yet, J.
@@ -162,16 +196,18 @@ impl Membrane {
         }
     }
 
-    /// Energy of a patch; forces on its loose nodes are found along with it.
-    fn work_out(&self, patch: &mut Patch, nodes: &Nodes) -> Energy {
+    /// Energy of a patch; or, with the `FORCES` on its loose nodes, that of the parts that these have a share in.
+    fn work_out<const FORCES: bool>(&self, patch: &mut Patch, nodes: &Nodes) -> Energy {
         let position = &nodes.position;
         let at = |n: u32| position[n as usize];
         patch.loose.iter_mut().for_each(|(_, f)| *f = DVec3::ZERO);
         let mut energy = Energy::default();
         let of_spring = |patch: &mut Patch, ends: [u32; 2], rest: f64, stiffness: f64| {
             let (force, pull) = spring(at(ends[1]) - at(ends[0]), rest, stiffness);
-            patch.push(ends[0] as usize, force);
-            patch.push(ends[1] as usize, -force);
+            if FORCES {
+                patch.push(ends[0] as usize, force);
+                patch.push(ends[1] as usize, -force);
+            }
             let unseen = ROUNDING * rest;
             (
                 0.5 * pull * pull / stiffness,
@@ -187,9 +223,11 @@ impl Membrane {
             let known = self.hinges.get(e).filter(|h| h.stiffness > 0.0);
             if let Some(h) = known {
                 energy.elastic += hinge_energy(h, position);
-                let forces = hinge_forces(h, position);
-                let nodes = h.nodes.into_iter().zip(forces);
-                nodes.for_each(|(n, f)| patch.push(n as usize, f));
+                if FORCES {
+                    let forces = hinge_forces(h, position);
+                    let nodes = h.nodes.into_iter().zip(forces);
+                    nodes.for_each(|(n, f)| patch.push(n as usize, f));
+                }
             }
         }
         if let Material::Sheet {
@@ -205,9 +243,11 @@ impl Membrane {
                 let pulled = tension(flat, corners.map(at), stiffness, poisson);
                 let unseen = 0.5 * stiffness * ROUNDING * ROUNDING;
                 energy.add((flat.area * pulled.energy, flat.area * unseen));
-                let forces = tension_forces(flat, &pulled);
-                let nodes = corners.into_iter().zip(forces);
-                nodes.for_each(|(n, f)| patch.push(n as usize, f));
+                if FORCES {
+                    let forces = tension_forces(flat, &pulled);
+                    let nodes = corners.into_iter().zip(forces);
+                    nodes.for_each(|(n, f)| patch.push(n as usize, f));
+                }
             }
         }
         if let Bending::Springs { stiffness } = self.bending {
@@ -219,8 +259,17 @@ impl Membrane {
                 }
             }
         }
-        for k in 0..patch.nodes.len() {
-            let n = patch.nodes[k];
+        let count = if FORCES {
+            patch.loose.len()
+        } else {
+            patch.nodes.len()
+        };
+        for k in 0..count {
+            let n = if FORCES {
+                patch.loose[k].0
+            } else {
+                patch.nodes[k]
+            };
             if self.live.get(n) != Some(&true) || n >= self.masses.len() {
                 continue;
             }

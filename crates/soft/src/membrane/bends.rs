@@ -99,6 +99,9 @@ impl Bends {
     /// Places of the springs of all middles that an edit may have changed.
     pub(super) fn around(&self, sheet: &Sheet, event: &Event, places: &mut Vec<usize>) {
         places.clear();
+        if self.of_middle.is_empty() {
+            return;
+        }
         let near = event.nodes.iter().filter(|n| sheet.has_node(**n));
         let mut middles: Vec<usize> = near
             .flat_map(|n| {

@@ -23,7 +23,7 @@ pub(super) struct Crest {
 
 impl Crest {
     /// Makes room for `count` numbers; new ones are 0.
-    fn size(&mut self, count: usize) {
+    pub(super) fn size(&mut self, count: usize) {
         let leaves = count.next_power_of_two();
         if self.tree.len() >= 2 * leaves {
             return;
@@ -44,7 +44,11 @@ impl Crest {
         self.tree[k] = value;
         while k > 1 {
             k /= 2;
-            self.tree[k] = self.tree[2 * k].max(self.tree[2 * k + 1]);
+            let greater = self.tree[2 * k].max(self.tree[2 * k + 1]);
+            if std::mem::replace(&mut self.tree[k], greater) == greater {
+                // Nothing changes above, either.
+                return;
+            }
         }
     }
 

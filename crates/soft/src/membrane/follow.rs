@@ -21,9 +21,7 @@ impl Membrane {
         let triangles: Vec<_> = self.sheet.triangles().collect();
         let nodes: Vec<_> = self.sheet.nodes().collect();
         triangles.into_iter().for_each(|t| self.refresh_triangle(t));
-        edges
-            .into_iter()
-            .for_each(|e| self.refresh_edge(e, [1.0; 2]));
+        edges.into_iter().for_each(|e| self.refresh_edge(e, None));
         nodes.iter().for_each(|n| self.refresh_node(*n));
         for place in 0..self.bends.springs.len() {
             self.place_bend(place);
@@ -116,6 +114,44 @@ impl Membrane {
         self.division.set_stray(Part::Bend, place, !seated);
     }
 
+    /// Room for what the usual tears make (K79): one that fits costs its neighbourhood, and moves no list.
+    pub(super) fn reserve(&mut self) {
+        let more = self.sheet.node_slots() / 4 + 256;
+        self.sheet.reserve(more);
+        fn room<T>(list: &mut Vec<T>, count: usize) {
+            list.reserve_exact(count.saturating_sub(list.len()));
+        }
+        let nodes = self.sheet.node_slots() + more;
+        let edges = self.sheet.edge_slots() + 3 * more;
+        let triangles = self.sheet.triangle_slots() + 2 * more;
+        room(&mut self.springs, edges);
+        room(&mut self.lines, edges);
+        room(&mut self.suspicious, edges);
+        room(&mut self.hinges, edges);
+        room(&mut self.flats, triangles);
+        room(&mut self.corners, triangles);
+        let Homing {
+            home,
+            hold,
+            left,
+            coming,
+            before,
+        } = &mut self.homing;
+        room(home, nodes);
+        for list in [hold, left, before] {
+            room(list, nodes);
+        }
+        room(coming, nodes);
+        room(&mut self.fixed, nodes);
+        room(&mut self.live, nodes);
+        room(&mut self.kinds, nodes);
+        room(&mut self.headings, nodes);
+        room(&mut self.stress, nodes);
+        self.masses.reserve(more);
+        self.crest.size(nodes);
+        self.make_room();
+    }
+
     fn size(&mut self) {
         let (nodes, edges, triangles) = (
             self.sheet.node_slots(),
@@ -127,6 +163,7 @@ impl Membrane {
         self.springs.resize(edges, Spring::default());
         self.make_room();
         self.lines.resize(edges, Line::default());
+        self.suspicious.resize(edges, f64::INFINITY);
         self.hinges.resize(edges, Hinge::default());
         self.flats.resize(triangles, Flat::default());
         self.corners.resize(triangles, NOWHERE);
@@ -155,20 +192,29 @@ impl Membrane {
         }
     }
 
-    /// `strength` is the part of the material's constant that its spring has, and the part of that which fold support has left it.
-    fn refresh_edge(&mut self, edge: EdgeId, [strength, left]: [f64; 2]) {
-        let ends = self.sheet.ends(edge).map(|n| n.slot() as u32);
+    /// Finds an edge's spring and hinge anew; after an edit, `left` is the part of its constant that fold support has left its spring.
+    fn refresh_edge(&mut self, edge: EdgeId, left: Option<f64>) {
         if let Material::Springs { stiffness, .. } = self.material {
+            let ends = self.sheet.ends(edge);
+            let [from, to] = ends.map(|n| self.sheet.rest(n));
+            let apart = to - from;
+            let length = apart.length();
+            let rest_length = self.prestress * length;
+            let strength = left.map_or(1.0, |_| self.strength_of(edge, rest_length));
             self.springs[edge.slot()] = Spring {
-                ends,
-                rest_length: self.prestress * self.sheet.rest_length(edge),
-                stiffness: stiffness * strength * left,
+                ends: ends.map(|n| n.slot() as u32),
+                rest_length,
+                stiffness: stiffness * strength * left.unwrap_or(1.0),
                 full: stiffness * strength,
             };
-            let [from, to] = self.sheet.ends(edge).map(|n| self.sheet.rest(n));
-            let along = (to - from).normalize_or_zero();
+            let along = if length > 0.0 {
+                apart / length
+            } else {
+                DVec3::ZERO
+            };
             let share = if self.sheet.is_rim(edge) { 1.0 } else { 0.5 };
             self.lines[edge.slot()] = dyad(along).map(|part| part * f64x4::splat(share));
+            self.suspicious[edge.slot()] = self.suspicious_square(edge);
             self.place_spring(edge.slot());
         }
         if let Bending::Hinges { rigidity } = self.bending {
@@ -187,17 +233,12 @@ impl Membrane {
     }
 
     fn hinge_at(&self, edge: EdgeId, rigidity: f64) -> Hinge {
-        let (left, Some(right)) = self.sheet.beside(edge) else {
+        let ((left, Some(right)), Some([one, two])) =
+            (self.sheet.beside(edge), self.sheet.apexes(edge))
+        else {
             return Hinge::default();
         };
         let [from, to] = self.sheet.ends(edge);
-        let apex = |t: TriangleId| {
-            let mut corners = self.sheet.corners(t).into_iter();
-            corners.find(|n| *n != from && *n != to)
-        };
-        let (Some(one), Some(two)) = (apex(left), apex(right)) else {
-            return Hinge::default();
-        };
         let nodes = [from, to, one, two];
         let areas = trocar_mesh::sheet::area(self.sheet.rest_corners(left))
             + trocar_mesh::sheet::area(self.sheet.rest_corners(right));
@@ -268,6 +309,10 @@ impl Membrane {
                 NodeStep::Made(node, blend) => {
                     let all_fixed = blend.parts().iter().all(|(n, _)| self.fixed[n.slot()]);
                     self.fixed[node.slot()] = all_fixed;
+                    // One that took a free place has its lock, too.
+                    if node.slot() < self.masses.len() {
+                        let _ = self.masses.set_lock(node.slot(), self.lock_of(node.slot()));
+                    }
                 }
                 NodeStep::Moved(..) => {}
                 NodeStep::Removed(node) => {
@@ -293,6 +338,7 @@ impl Membrane {
         }
         for edge in &event.edges_gone {
             self.springs[edge.slot()] = Spring::default();
+            self.suspicious[edge.slot()] = f64::INFINITY;
             self.place_spring(edge.slot());
             self.put_hinge(*edge, Hinge::default());
         }
@@ -306,20 +352,15 @@ impl Membrane {
                 true => spring.stiffness / spring.full,
                 false => 1.0,
             };
-            self.refresh_edge(*edge, [self.strength_of(*edge), left]);
-        }
-        // Nodes that took a free place have its lock, too.
-        for node in &event.nodes {
-            let built = self.mass_node(*node);
-            let n = node.slot();
-            while self.masses.len() <= n && self.masses.grow(&built).is_ok() {}
-            let _ = self.masses.set_lock(n, built.lock);
-            self.refresh_node(*node);
+            self.refresh_edge(*edge, Some(left));
         }
         // A place may have been taken and left again within the same edit.
         for n in self.masses.len()..self.sheet.node_slots() {
             let built = self.mass_node(self.sheet.node_at(n));
             let _ = self.masses.grow(&built);
+        }
+        for node in &event.nodes {
+            self.refresh_node(*node);
         }
         let mut touched = std::mem::take(&mut self.touched);
         touched.clone_from(&event.nodes);

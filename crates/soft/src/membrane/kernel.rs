@@ -124,6 +124,15 @@ pub fn tension(flat: &Flat, corners: [DVec3; 3], stiffness: f64, poisson: f64) -
     }
 }
 
+/// Square of the greater principal stretch of a triangle with these corners, m: what [`tension`] begins with.
+#[inline]
+pub fn greatest_square(flat: &Flat, corners: [DVec3; 3]) -> f64 {
+    let [f, g] = flat.gradient(corners);
+    let (xx, xy, yy) = (f.dot(f), f.dot(g), g.dot(g));
+    let half = 0.5 * (xx - yy);
+    0.5 * (xx + yy) + (half * half + xy * xy).sqrt()
+}
+
 /// Forces of that tension on the three corners, N: −A P ∇N with P = Σ s a ⊗ N.
 pub fn tension_forces(flat: &Flat, tension: &Tension) -> [DVec3; 3] {
     let force = |gradient: DVec2| {

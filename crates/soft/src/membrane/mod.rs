@@ -25,6 +25,7 @@ mod forces;
 pub mod kernel;
 mod parts;
 mod record;
+mod search;
 mod spans;
 mod stress;
 pub mod tear;
@@ -126,6 +127,8 @@ pub struct Membrane {
     woven: Weave,
     /// Of every spring, by place: for the measure of stress.
     lines: Vec<Line>,
+    /// Of every spring, by place: the square of the length from which on somebody beside it might fail, m².
+    suspicious: Vec<f64>,
     flats: Vec<Flat>,
     /// Corners of every triangle, by its place; [`NOWHERE`] where there is none.
     corners: Vec<[u32; 3]>,
@@ -162,7 +165,7 @@ impl Membrane {
     pub fn new(parts: MembraneParts) -> Result<Self, MembraneError> {
         parts.check()?;
         let MembraneParts {
-            mut sheet,
+            sheet,
             material,
             bending,
             damping,
@@ -176,8 +179,6 @@ impl Membrane {
             gravity,
         } = parts;
         let count = sheet.node_slots();
-        // Tears make it grow: room for the usual ones, without a pause to move it all.
-        sheet.reserve(count / 4 + 256);
         let mut membrane = Self {
             masses: Masses::default(),
             material,
@@ -194,6 +195,7 @@ impl Membrane {
             springs: Vec::new(),
             woven: Weave::default(),
             lines: Vec::new(),
+            suspicious: Vec::new(),
             flats: Vec::new(),
             debt: 0.0,
             corners: Vec::new(),
@@ -233,6 +235,7 @@ impl Membrane {
             .collect();
         membrane.masses =
             Masses::new(&nodes).map_err(|bad| MembraneError::Mass(bad.node, bad.reason))?;
+        membrane.reserve();
         membrane.refresh_all();
         let parts = membrane.parts_of();
         membrane.division = Division::new(count, &parts);
@@ -252,7 +255,21 @@ impl Membrane {
         let places: Vec<_> = (0..self.sheet.node_slots())
             .map(|n| self.sheet.rest(self.sheet.node_at(n)))
             .collect();
-        Nodes::at_rest(&[], &places)
+        let mut nodes = Nodes::at_rest(&[], &places);
+        nodes.reserve(self.room());
+        nodes
+    }
+
+    /// So many nodes more are found room for before lists are moved to other memory.
+    pub fn room(&self) -> usize {
+        self.fixed.capacity() - self.fixed.len()
+    }
+
+    /// A copy that has room to be torn; one that is merely cloned has none.
+    pub fn copy_with_room(&self) -> Self {
+        let mut copy = self.clone();
+        copy.reserve();
+        copy
     }
 
     /// What it is made of.
@@ -293,6 +310,7 @@ impl Membrane {
             settings.check()?;
         }
         self.tearing = tearing;
+        self.suspect_springs();
         Ok(())
     }
 
@@ -310,15 +328,18 @@ impl Membrane {
                 false => density,
             },
         };
-        let lock = if self.fixed[node.slot()] {
-            Lock::Fixed
-        } else {
-            Lock::Free
-        };
         MassNode {
             damping: self.damping * mass,
-            lock,
+            lock: self.lock_of(node.slot()),
             ..MassNode::point(mass)
+        }
+    }
+
+    /// Lock of the node at a place.
+    fn lock_of(&self, slot: usize) -> Lock {
+        match self.fixed[slot] {
+            true => Lock::Fixed,
+            false => Lock::Free,
         }
     }
 

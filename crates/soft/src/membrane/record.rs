@@ -105,7 +105,7 @@ impl Membrane {
 
     /// This membrane, whole, as a record says it became. What does not fit is refused, wherever it came from.
     pub fn from_record(&self, record: MembraneRecord) -> Result<Self, Damaged> {
-        let mut sheet = Sheet::from_record(record.sheet).map_err(Damaged::Sheet)?;
+        let sheet = Sheet::from_record(record.sheet).map_err(Damaged::Sheet)?;
         let count = sheet.node_slots();
         // Edits leave places free, but never take them away; and windows and hubs are those of the membrane as it was built.
         let fewer = count < self.sheet.node_slots()
@@ -136,7 +136,6 @@ impl Membrane {
         if !fits {
             return Err(Damaged::Lists);
         }
-        sheet.reserve(count / 4 + 256);
         let mut bends = match self.bending {
             Bending::Springs { .. } => Bends::new(&sheet),
             _ => Bends::default(),
@@ -151,6 +150,7 @@ impl Membrane {
             fixed: record.fixed,
             springs: Vec::new(),
             lines: Vec::new(),
+            suspicious: Vec::new(),
             flats: Vec::new(),
             corners: Vec::new(),
             hinges: Vec::new(),
@@ -176,6 +176,7 @@ impl Membrane {
             .map(|n| membrane.mass_node(membrane.sheet.node_at(n)))
             .collect();
         membrane.masses = Masses::new(&nodes).map_err(|_| Damaged::Lists)?;
+        membrane.reserve();
         membrane.refresh_all();
         let constants = record.stiffness.iter().zip(&record.full);
         for (spring, (stiffness, full)) in membrane.springs.iter_mut().zip(constants) {
@@ -184,6 +185,7 @@ impl Membrane {
                 (spring.stiffness, spring.full) = (*stiffness, *full);
             }
         }
+        membrane.suspect_springs();
         membrane.seat_all();
         membrane.debt = record.debt;
         Ok(membrane)

@@ -1,34 +1,28 @@
-//! How much a node bears (W85, W88), and tearing by it.
+//! How much a node bears (W85, W88).
 
 use super::kernel::tension;
-use super::tear::{Aim, Growth, Tear, TearSettings, Thresholds};
+use super::search::Suspects;
+use super::tear::Aim;
 use super::{Material, Measure, Membrane, Spring, Tensor};
 use glam::{DMat3, DVec3};
 use trocar_dynamics::Nodes;
 use trocar_math::{f64x4, symmetric::principal};
-use trocar_mesh::sheet::{Kind, NodeId, Refusal, TriangleId};
+use trocar_mesh::sheet::{Kind, NodeId, TriangleId};
 
-/// What the measure of stress needs beside the membrane: memory, and which nodes are above a threshold.
+/// What the measure of stress needs beside the membrane: memory, and which nodes are above their threshold.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Gauge {
     /// Tension and area summed up around every node.
     around: Vec<Tensor>,
     /// Of every spring, by place: its pull times its length, N·m; of one that is pushed or not there nothing.
     virials: Vec<f64>,
-    walk: Walk,
-    /// Nodes by place, in order, whose stress is above the least threshold.
-    hot: Vec<u32>,
-    /// Nodes by place that look farther than their neighbours, and some that did.
-    tips: Vec<u32>,
-    /// Nodes whose stress an edit has changed.
-    changed: Vec<u32>,
-    /// Those that fail, in the order in which they have their turn: rank of the kind, excess, place.
-    queue: Vec<(u8, f64, u32)>,
+    pub(super) walk: Walk,
+    pub(super) suspects: Suspects,
 }
 
 /// A walk over triangles that visits each once.
 #[derive(Clone, Debug, Default)]
-struct Walk {
+pub(super) struct Walk {
     found: Vec<TriangleId>,
     /// Number of the walk that came by last, by place of the triangle.
     stamps: Vec<u32>,
@@ -54,7 +48,8 @@ impl Walk {
 }
 
 impl Membrane {
-    /// Stress of every node by place, in the unit of its measure, as [`Membrane::tear`] last saw it.
+    /// Stress of every node by place, in the unit of its measure, as [`Membrane::measure_stress`] or [`Membrane::tear`] last saw it. The latter measures by area
+    /// only tips and who might fail; of all others it says nothing, 0.
     pub fn stress(&self) -> &[f64] {
         &self.stress
     }
@@ -71,22 +66,12 @@ impl Membrane {
         let mut stress = std::mem::take(&mut self.stress);
         let mut gauge = std::mem::take(&mut self.gauge);
         self.weigh(nodes, &mut stress, &mut gauge);
-        gauge.tips.clear();
-        if let Measure::Tension { .. } = self.measure {
-            let tips = (0..stress.len()).filter(|n| self.live[*n] && self.looks_far(*n));
-            gauge.tips.extend(tips.map(|n| n as u32));
-        }
-        gauge.hot.clear();
-        if let Some(least) = self.least_threshold() {
-            let above = stress.iter().enumerate().filter(|(_, s)| **s > least);
-            gauge.hot.extend(above.map(|(n, _)| n as u32));
-        }
         self.gauge = gauge;
         self.stress = stress;
     }
 
     /// Works out the stress of all nodes by place.
-    fn weigh(&self, nodes: &Nodes, stress: &mut [f64], gauge: &mut Gauge) {
+    pub(super) fn weigh(&self, nodes: &Nodes, stress: &mut [f64], gauge: &mut Gauge) {
         stress.fill(0.0);
         match self.measure {
             Measure::Printed | Measure::Pulled => {
@@ -141,50 +126,8 @@ impl Membrane {
         }
     }
 
-    /// Measures the stress anew where the last edit has changed it: around what came, moved or has other neighbours, and at all tips, which look farther.
-    /// It costs what the edit costs, however large the sheet is.
-    fn measure_again(&mut self, nodes: &Nodes) {
-        let mut gauge = std::mem::take(&mut self.gauge);
-        let mut stress = std::mem::take(&mut self.stress);
-        let Gauge {
-            walk,
-            hot,
-            tips,
-            changed,
-            ..
-        } = &mut gauge;
-        changed.clear();
-        for n in self.patch.touched() {
-            changed.push(n as u32);
-            if self.live[n] {
-                let around = self.sheet.triangles_around(self.sheet.node_at(n));
-                changed.extend(around.flat_map(|t| self.corners[t.slot()]));
-            }
-        }
-        let made = changed.iter().filter(|n| self.looks_far(**n as usize));
-        tips.extend(made);
-        tips.sort_unstable();
-        tips.dedup();
-        changed.extend(tips.iter());
-        changed.sort_unstable();
-        changed.dedup();
-        for n in changed.iter().map(|n| *n as usize) {
-            stress[n] = match self.live[n] {
-                true => self.stress_at(nodes, n, walk),
-                false => 0.0,
-            };
-        }
-        if let Some(least) = self.least_threshold() {
-            hot.retain(|n| changed.binary_search(n).is_err());
-            hot.extend(changed.iter().filter(|n| stress[**n as usize] > least));
-            hot.sort_unstable();
-        }
-        self.gauge = gauge;
-        self.stress = stress;
-    }
-
     /// Stress of one node, from what is around it.
-    fn stress_at(&self, nodes: &Nodes, n: usize, walk: &mut Walk) -> f64 {
+    pub(super) fn stress_at(&self, nodes: &Nodes, n: usize, walk: &mut Walk) -> f64 {
         let node = self.sheet.node_at(n);
         match self.measure {
             Measure::Printed | Measure::Pulled => {
@@ -218,7 +161,7 @@ impl Membrane {
     }
 
     /// Whether the stress of a node by place is measured over its reach.
-    fn looks_far(&self, n: usize) -> bool {
+    pub(super) fn looks_far(&self, n: usize) -> bool {
         self.kinds[n] == Kind::Tip && matches!(self.measure, Measure::Tension { .. })
     }
 
@@ -230,12 +173,6 @@ impl Membrane {
             }
             _ => 0.0,
         }
-    }
-
-    /// The stress below which no node fails, whatever it is; none if it does not tear.
-    fn least_threshold(&self) -> Option<f64> {
-        let t = self.tearing?.thresholds;
-        Some(t.tip.min(t.edge).min(t.inner))
     }
 
     /// Tension around a node, N/m, in the space of the rest positions: the mean over its triangles by area, at a tip over those
@@ -326,156 +263,8 @@ impl Membrane {
         sum
     }
 
-    /// Searches the node that fails and tears there (W90): at most one step of one tear (W113). None if nothing fails.
-    ///
-    /// [`Membrane::event`] then says what became of the sheet. A step that is refused, or that leaves all as it is, is no harm: the node that
-    /// fails next has its turn, so that one that never can does not keep the others from tearing. If none can, what became of the first one
-    /// is returned.
-    pub fn tear(&mut self, nodes: &mut Nodes) -> Result<Option<Growth>, Refusal> {
-        if self.tearing.is_some() {
-            self.measure_stress(nodes);
-        }
-        self.tear_worst(nodes)
-    }
-
-    /// [`Membrane::tear`] once more, right after one that tore and before anything has moved: what was measured then still holds but for the neighbourhood of
-    /// that tear.
-    pub fn tear_again(&mut self, nodes: &mut Nodes) -> Result<Option<Growth>, Refusal> {
-        if self.tearing.is_some() {
-            self.measure_again(nodes);
-        }
-        self.tear_worst(nodes)
-    }
-
-    /// Tears where the stress as last measured says.
-    fn tear_worst(&mut self, nodes: &mut Nodes) -> Result<Option<Growth>, Refusal> {
-        // Nobody is told twice what the last tear did.
-        self.event.clear();
-        let mut first = None;
-        if let Some((node, length, aim)) = self.worst(nodes) {
-            let growth = self.tear_at(nodes, node, length, aim);
-            let idle = growth.is_err() || self.event.is_empty();
-            first = Some(growth);
-            if idle && let Some(other) = self.tear_next(nodes, node) {
-                first = Some(other);
-            }
-        }
-        self.pay(nodes);
-        first.transpose()
-    }
-
-    /// Tears at whoever of those that fail can, after the `first` could not; none if nobody can. Each has one turn.
-    fn tear_next(&mut self, nodes: &mut Nodes, first: NodeId) -> Option<Result<Growth, Refusal>> {
-        let settings = self.tearing?;
-        let mut queue = std::mem::take(&mut self.gauge.queue);
-        queue.clear();
-        for n in &self.gauge.hot {
-            let slot = *n as usize;
-            let failing = self.fails(slot, &settings.thresholds);
-            if let Some((rank, excess)) = failing.filter(|_| slot != first.slot()) {
-                queue.push((rank, excess, *n));
-            }
-        }
-        queue.sort_unstable_by(|a, b| {
-            let (ranks, excesses) = (a.0.cmp(&b.0), b.1.total_cmp(&a.1));
-            ranks.then(excesses).then(a.2.cmp(&b.2))
-        });
-        let mut done = None;
-        for (.., n) in &queue {
-            let (node, length, aim) = self.turn_of(nodes, *n as usize, &settings);
-            let growth = self.tear_at(nodes, node, length, aim);
-            if growth.is_ok() && !self.event.is_empty() {
-                done = Some(growth);
-                break;
-            }
-        }
-        self.gauge.queue = queue;
-        done
-    }
-
-    /// The node that fails, how far the tear goes if it is a tip (m), and which way.
-    pub fn failing(&mut self, nodes: &Nodes) -> Option<(NodeId, f64, Aim)> {
-        self.tearing?;
-        self.measure_stress(nodes);
-        self.worst(nodes)
-    }
-
-    /// [`failing`](Self::failing) by the stress as last measured: of each kind the node that exceeds its threshold most; a tip before a
-    /// rim node before one inside, whatever their stress (W90).
-    fn worst(&mut self, nodes: &Nodes) -> Option<(NodeId, f64, Aim)> {
-        let settings = self.tearing?;
-        let mut best: Option<(u8, f64, usize)> = None;
-        for slot in self.gauge.hot.iter().map(|n| *n as usize) {
-            let Some((rank, excess)) = self.fails(slot, &settings.thresholds) else {
-                continue;
-            };
-            let better = best
-                .is_none_or(|(least, most, _)| rank < least || (rank == least && excess > most));
-            if better {
-                best = Some((rank, excess, slot));
-            }
-        }
-        best.map(|(.., slot)| self.turn_of(nodes, slot, &settings))
-    }
-
-    /// Rank of the kind of a node by place, the first to fail at 0, and by how much it is above its threshold; none if it is not, or may not tear. Rim nodes
-    /// with one triangle have nothing to tear (W107).
-    fn fails(&self, slot: usize, thresholds: &Thresholds) -> Option<(u8, f64)> {
-        let kind = self.kinds[slot];
-        // What is held does not begin to tear; but a tear that has come to something that is held goes on beyond it.
-        if (self.fixed[slot] && kind != Kind::Tip) || !self.live[slot] {
-            return None;
-        }
-        let excess = self.stress[slot] - thresholds.of(kind);
-        let rank = match kind {
-            Kind::Tip => 0,
-            Kind::Edge => 1,
-            Kind::Inner => 2,
-        };
-        let node = self.sheet.node_at(slot);
-        let tears = || kind != Kind::Edge || self.sheet.fan(node).nth(1).is_some();
-        (excess > 0.0 && tears()).then_some((rank, excess))
-    }
-
-    /// A node by place that fails, how far, and which way.
-    fn turn_of(
-        &mut self,
-        nodes: &Nodes,
-        slot: usize,
-        settings: &TearSettings,
-    ) -> (NodeId, f64, Aim) {
-        let node = self.sheet.node_at(slot);
-        let aim = match self.measure {
-            Measure::Printed | Measure::Pulled => Aim::Strain,
-            Measure::Local | Measure::Tension { .. } => self.across(nodes, node),
-        };
-        (node, settings.length(self.stress[slot]), aim)
-    }
-
-    /// Tears at a node, `length` m far if it is a tip: for tools that cut, and for paths that are given.
-    pub fn tear_at(
-        &mut self,
-        nodes: &mut Nodes,
-        node: NodeId,
-        length: f64,
-        aim: Aim,
-    ) -> Result<Growth, Refusal> {
-        self.event.clear();
-        let settings = self.tearing.ok_or(Refusal::OutOfRange)?;
-        let mut tear = Tear {
-            sheet: &mut self.sheet,
-            positions: &nodes.position,
-            headings: &mut self.headings,
-            lengths: settings.lengths,
-            spared: &self.fixed,
-        };
-        let growth = tear.call(&mut self.event, settings.algorithm, node, length, aim)?;
-        self.follow(nodes);
-        Ok(growth)
-    }
-
     /// Across the greatest tension around a node, in the sheet at rest (W86).
-    fn across(&mut self, nodes: &Nodes, node: NodeId) -> Aim {
+    pub(super) fn across(&mut self, nodes: &Nodes, node: NodeId) -> Aim {
         let mut walk = std::mem::take(&mut self.gauge.walk);
         let (values, axes) = principal(&matrix(&self.tension_near(nodes, node, &mut walk)));
         self.gauge.walk = walk;
@@ -551,65 +340,6 @@ mod tests {
             assert!((greatest(&tension) - most).abs() < 1e-7);
             let (values, _) = principal(&matrix(&tension));
             assert!((values.max_element() - most).abs() < 1e-12);
-        }
-    }
-
-    #[test]
-    fn after_a_tear_the_stress_is_that_of_the_whole_sheet_measured_anew() {
-        use super::super::MembraneParts;
-        use super::super::tear::{Algorithm, Lengths};
-        use trocar_mesh::primitive::HexagonalShape;
-        use trocar_mesh::sheet::Sheet;
-        for measure in [
-            Measure::Printed,
-            Measure::Pulled,
-            Measure::Local,
-            Measure::Tension { reach: 1.2e-3 },
-        ] {
-            let sheet = Sheet::new(&HexagonalShape::STANDARD.surface().unwrap()).unwrap();
-            let material = Material::Springs {
-                stiffness: 6500.0,
-                mass: 0.01,
-            };
-            let mut parts = MembraneParts::new(sheet, material);
-            parts.measure = measure;
-            let printed = matches!(measure, Measure::Printed | Measure::Pulled);
-            let tip = if printed { 0.2 } else { 100.0 };
-            parts.tearing = Some(TearSettings {
-                algorithm: Algorithm::Continuous,
-                thresholds: Thresholds {
-                    tip,
-                    edge: 3.0 * tip,
-                    inner: 9.0 * tip,
-                    fastest: 4.0 * tip,
-                },
-                lengths: Lengths::of_edge(0.5e-3),
-            });
-            let mut membrane = Membrane::new(parts).unwrap();
-            let mut nodes = membrane.rest();
-            // Drawn out unevenly, so that several nodes are above their thresholds.
-            for p in &mut nodes.position {
-                p.x += 0.08 * p.x + 9.0 * p.x * p.y;
-            }
-            assert!(membrane.tear(&mut nodes).unwrap().is_some());
-            for _ in 0..40 {
-                membrane.measure_again(&nodes);
-                let mut whole = membrane.clone();
-                whole.measure_stress(&nodes);
-                let most = whole.stress.iter().copied().fold(0.0, f64::max);
-                for n in 0..nodes.len() {
-                    let off = (membrane.stress[n] - whole.stress[n]).abs();
-                    assert!(off < 1e-12 * most, "{measure:?}: {off} at {n} of {most}");
-                }
-                assert_eq!(membrane.gauge.hot, whole.gauge.hot);
-                let (one, two) = (membrane.worst(&nodes), whole.worst(&nodes));
-                let (one, two) = (one.unwrap(), two.unwrap());
-                assert_eq!(one.0, two.0);
-                assert!((one.1 - two.1).abs() < 1e-12);
-                assert!(membrane.gauge.hot.len() > 5);
-                let torn = membrane.tear_worst(&mut nodes);
-                assert!(torn.unwrap().is_some() && !membrane.event.is_empty());
-            }
         }
     }
 }

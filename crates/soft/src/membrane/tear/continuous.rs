@@ -116,7 +116,7 @@ fn split_behind(edit: &mut Edit<'_>, tip: NodeId, lengths: &Lengths) -> bool {
     let illegal = match (first, last) {
         (Some(p), Some(q)) if p != q => {
             let [a, b, p, q] = [tip, one, p, q].map(|n| sheet.rest(n));
-            length > SHORTEST_SPLIT * lengths.side && violates([a, b], [p, q])
+            length > SHORTEST_SPLIT * lengths.side && opposite_sine([a, b], [p, q]).is_some()
         }
         _ => false,
     };
@@ -135,14 +135,11 @@ fn flip_around(edit: &mut Edit<'_>, tip: NodeId) -> bool {
     for _ in 0..ROUNDS {
         let sheet = edit.sheet();
         // At least one triangle must stay on each side of the tip's tear.
+        let splits = sheet.fan(tip).nth(2).is_some();
         let found = sheet
-            .fan(tip)
-            .flat_map(|(triangle, ..)| sheet.sides(triangle))
-            .filter(|edge| !sheet.is_rim(*edge))
-            .filter(|edge| {
-                let ends = sheet.ends(*edge);
-                !ends.contains(&tip) || sheet.fan(tip).nth(2).is_some()
-            })
+            .spokes(tip)
+            .flat_map(|(spoke, across)| [splits.then_some(spoke), Some(across)])
+            .flatten()
             .filter_map(|edge| Some((edge, excess(sheet, edge)?)))
             .max_by(|x, y| x.1.total_cmp(&y.1));
         let Some((edge, _)) = found else {
@@ -156,30 +153,31 @@ fn flip_around(edit: &mut Edit<'_>, tip: NodeId) -> bool {
     changed
 }
 
-/// How far an edge violates Delaunay; none if it does not.
+/// How far an edge violates Delaunay; none if it does not, or is on a rim.
 fn excess(sheet: &Sheet, edge: trocar_mesh::sheet::EdgeId) -> Option<f64> {
-    let ends = sheet.ends(edge);
-    let (one, two) = sheet.beside(edge);
-    let apex = |t| {
-        let corners = sheet.corners(t);
-        corners.into_iter().find(|n| !ends.contains(n))
-    };
-    let (p, q) = (apex(one)?, apex(two?)?);
-    let sine = opposite_sine(ends.map(|n| sheet.rest(n)), [p, q].map(|n| sheet.rest(n)));
-    (sine < -1e-9).then_some(-sine)
+    let apexes = sheet.apexes(edge)?;
+    opposite_sine(
+        sheet.ends(edge).map(|n| sheet.rest(n)),
+        apexes.map(|n| sheet.rest(n)),
+    )
 }
 
-fn violates(ends: [DVec3; 2], apexes: [DVec3; 2]) -> bool {
-    opposite_sine(ends, apexes) < -1e-9
-}
-
-/// Sine of the sum of the angles across an edge, below zero where Delaunay is violated: unfolded into a plane, each
-/// triangle's circle then holds the other's apex.
-fn opposite_sine([a, b]: [DVec3; 2], apexes: [DVec3; 2]) -> f64 {
-    let [(cos_y, sin_y), (cos_z, sin_z)] = apexes.map(|apex| {
+/// Minus the sine of the sum of the angles across an edge, if Delaunay is violated there: unfolded into a plane, each triangle's circle then holds the
+/// other's apex.
+fn opposite_sine([a, b]: [DVec3; 2], apexes: [DVec3; 2]) -> Option<f64> {
+    let [(cos_y, sin_y, y), (cos_z, sin_z, z)] = apexes.map(|apex| {
         let (u, v) = (a - apex, b - apex);
-        let size = (u.length_squared() * v.length_squared()).sqrt();
-        (u.dot(v) / size, u.cross(v).length() / size)
+        (
+            u.dot(v),
+            u.cross(v).length(),
+            u.length_squared() * v.length_squared(),
+        )
     });
-    cos_y * sin_z + sin_y * cos_z
+    let sine = cos_y * sin_z + sin_y * cos_z;
+    if sine >= 0.0 {
+        // Most edges: their angles need not be measured out.
+        return None;
+    }
+    let sine = sine / (y * z).sqrt();
+    (sine < -1e-9).then_some(-sine)
 }
