@@ -280,7 +280,26 @@ impl Simulation {
     /// Forceps let go of membranes.
     pub(crate) fn open_films(&mut self, t: usize) {
         let works = self.groups.iter_mut().flat_map(|g| &mut g.works);
-        works.filter(|w| w.tool == t).for_each(Work::forget);
+        works.filter(|w| w.tool == t).for_each(Work::open);
+    }
+
+    /// Jaws that did not overlap a membrane at the end of the step are clear of it, if they do not hold it.
+    pub(crate) fn clear_films(&mut self) {
+        for group in &mut self.groups {
+            for skin in &mut group.skins {
+                let works = &mut group.works;
+                skin.amid.retain(|jaws| {
+                    let own = |w: &&mut Work| w.matter == skin.matter && w.tool == jaws.tool;
+                    let Some(work) = works.iter_mut().find(own) else {
+                        return false;
+                    };
+                    if !jaws.overlap {
+                        work.get_clear();
+                    }
+                    work.is_amid()
+                });
+            }
+        }
     }
 
     /// Points of membranes that forceps hold.

@@ -11,7 +11,7 @@ mod sight;
 mod skin;
 
 pub use led::Motion;
-pub use skin::Skin;
+pub use skin::{Amid, Skin};
 
 use crate::{
     build::{MAX_SUBSTEPS, Model, Timetable, pose, substeps},
@@ -266,6 +266,7 @@ impl Group {
                     friction: t.friction,
                     touchable: t.touchable,
                     held: Vec::new(),
+                    amid: Vec::new(),
                     speed: f64::INFINITY,
                 })
             })

@@ -7,7 +7,7 @@ use crate::{
     event::Happening,
     file::InstrumentKind,
     films::Follower,
-    group::{Group, Motion, Stage as GroupStage},
+    group::{Amid, Group, Motion, Stage as GroupStage},
     lead::Lead,
     parameter::{self, Subject},
     report::{Clock, Stage},
@@ -364,6 +364,7 @@ impl Simulation {
         if self.groups.iter().any(|g| !g.fallen.is_empty()) {
             self.mark_held();
         }
+        self.clear_films();
         self.cut_films();
         self.work_films();
         for t in 0..self.model.tools.len() {
@@ -464,9 +465,18 @@ impl Simulation {
         for group in &mut self.groups {
             for skin in &mut group.skins {
                 skin.held.clear();
+                skin.amid.clear();
                 if let Some(membrane) = self.model.membrane(skin.matter) {
                     let works = group.works.iter().filter(|w| w.matter == skin.matter);
-                    works.for_each(|work| work.see_held(membrane, &mut skin.held));
+                    for work in works {
+                        work.see_held(membrane, &mut skin.held);
+                        if work.is_amid() {
+                            skin.amid.push(Amid {
+                                tool: work.tool,
+                                overlap: true,
+                            });
+                        }
+                    }
                 }
             }
         }

@@ -221,7 +221,29 @@ impl Work {
     pub fn forget(&mut self) {
         match &mut self.effect {
             Effect::Needle(needle) => needle.forget(),
-            Effect::Forceps(forceps) => forceps.open(),
+            Effect::Forceps(forceps) => forceps.forget(),
+        }
+    }
+
+    /// Jaws let go.
+    pub fn open(&mut self) {
+        if let Effect::Forceps(forceps) = &mut self.effect {
+            forceps.open();
+        }
+    }
+
+    /// Whether jaws are amid the membrane.
+    pub fn is_amid(&self) -> bool {
+        match &self.effect {
+            Effect::Needle(_) => false,
+            Effect::Forceps(forceps) => forceps.is_amid(),
+        }
+    }
+
+    /// Jaws are clear of the membrane.
+    pub fn get_clear(&mut self) {
+        if let Effect::Forceps(forceps) = &mut self.effect {
+            forceps.get_clear();
         }
     }
 

@@ -389,7 +389,7 @@ fn stress_at_a_tip_does_not_depend_on_the_mesh() {
     let local = ratio(HEAVY, Measure::Local);
     let printed = ratio(THESIS, Measure::Printed);
     println!("half the edge length: ours × {ours}, local × {local}, printed × {printed}");
-    assert!((ours - 1.0).abs() < 0.1, "{ours}");
+    assert!((ours - 1.0).abs() < 0.06, "{ours}");
     assert!((printed - 1.0).abs() > 0.2, "{printed}");
     assert!(local > ours, "{local}");
 }
@@ -400,10 +400,10 @@ fn torn_on(surface: &Surface, edge: f64, frames: usize) -> Vec<f64> {
     let (mut membrane, mut nodes) = notch(surface, edge, HEAVY, measure, Algorithm::Continuous);
     let mut settings = *membrane.tearing().unwrap();
     settings.thresholds = Thresholds {
-        tip: 250.0,
+        tip: 200.0,
         edge: 2.5e4,
         inner: 2.5e5,
-        fastest: 500.0,
+        fastest: 400.0,
     };
     membrane.set_tearing(Some(settings)).unwrap();
     pull_apart(&membrane, &mut nodes, 0.05);
@@ -459,17 +459,17 @@ fn how_far_an_evenly_stretched_sheet_tears_hardly_depends_on_its_triangles() {
         rows: 18,
         columns: 19,
     };
-    // A tear goes on by how far its tip is above the threshold: a twentieth less at half the edges, which is a fifth of the excess.
-    for (name, surface, edge, most) in [
-        ("half the edges", fine, half, 0.3),
-        ("uneven", uneven, edge, 0.1),
-        ("squares", squares.surface().unwrap(), edge, 0.1),
+    // A tear goes on by how far its tip is above the threshold: a hundredth of the stress is a twentieth of that.
+    for (name, surface, edge) in [
+        ("half the edges", fine, half),
+        ("uneven", uneven, edge),
+        ("squares", squares.surface().unwrap(), edge),
     ] {
         let other = torn_on(&surface, edge, frames);
         println!("{name}: {:?} of {last}", other[frames - 1] / last);
         for k in [frames / 2, frames - 1] {
             let ratio = other[k] / way[k];
-            assert!((ratio - 1.0).abs() < most, "{name}, frame {k}: {ratio}");
+            assert!((ratio - 1.0).abs() < 0.1, "{name}, frame {k}: {ratio}");
         }
     }
 }
@@ -480,13 +480,13 @@ fn a_pulled_sheet_tears_from_its_notch_to_the_other_side() {
         (
             HEAVY,
             Measure::Tension { reach: 1.2e-3 },
-            330.0,
+            260.0,
             Algorithm::Continuous,
         ),
         (
             THESIS,
             Measure::Tension { reach: 1.2e-3 },
-            330.0,
+            260.0,
             Algorithm::Continuous,
         ),
         (THESIS, Measure::Printed, 0.35, Algorithm::Continuous),

@@ -370,7 +370,7 @@ fn slit(algorithm: Algorithm) -> (Membrane, Nodes) {
             tip: 100.0,
             edge: 1e5,
             inner: 1e6,
-            fastest: 400.0,
+            fastest: 1000.0,
         },
         lengths: Lengths {
             least: 1e-6,

@@ -268,7 +268,7 @@ pub enum MeasureName {
     Printed,
     /// The same without what is pushed, N.
     Pulled,
-    /// The greatest principal tension, N/m; at a tip within `reach`.
+    /// The greatest principal tension, N/m; at a tip what a tear that sets free as much energy bears on average within `reach`.
     Tension,
 }
 

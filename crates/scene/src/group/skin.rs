@@ -7,7 +7,7 @@ use crate::{
     report::Clock,
 };
 use glam::DVec3;
-use trocar_collide::{Patch, Touch};
+use trocar_collide::{Patch, Touch, closest};
 use trocar_dynamics::{Anchor, Contact, Kinematic, Local, Lock, Masses, MatterId, Outcome, solve};
 use trocar_math::Alone;
 use trocar_tools::grasper::PARTS;
@@ -34,8 +34,18 @@ pub struct Skin {
     pub touchable: bool,
     /// Tool and node of everything held; closed jaws do not push what they hold.
     pub held: Vec<(usize, u32)>,
+    /// Jaws amid it, which push it no more than if they held it: what lies around them may be on either side of them.
+    pub amid: Vec<Amid>,
     /// The greatest speed of any of its nodes at the start of the step, m/s.
     pub speed: f64,
+}
+
+/// Jaws that hold a membrane, or did and are not clear of it yet.
+pub struct Amid {
+    /// Whose jaws.
+    pub tool: usize,
+    /// Whether they overlapped it in the last substep.
+    pub overlap: bool,
 }
 
 impl Group {
@@ -233,6 +243,7 @@ impl Group {
             let nodes = share(skin.matter);
             let masses = stage.model.matters[skin.matter.index()].masses();
             let way = |n: u32| masses.node_velocity(nodes, n as usize) * sub.h;
+            skin.amid.iter_mut().for_each(|jaws| jaws.overlap = false);
             skin.patch
                 .touches(&self.probes.list, &nodes.position, &way, &mut self.touches);
             if self.contacts.capacity() - self.contacts.len() < self.touches.len() {
@@ -251,6 +262,11 @@ impl Group {
                     let of_tool = |held: &&(usize, u32)| held.0 == tool;
                     let carries = |held: &(usize, u32)| part > 0 || touch.nodes.contains(&held.1);
                     if skin.held.iter().filter(of_tool).any(carries) {
+                        continue;
+                    }
+                    let amid = skin.amid.iter_mut().find(|jaws| jaws.tool == tool);
+                    if let Some(jaws) = amid.filter(|_| part > 0) {
+                        jaws.overlap |= is_overlapped(touch, &nodes.position);
                         continue;
                     }
                     // Of a membrane a needle's tip is a matter of forces, and closing blades are to cut it, not to push it away.
@@ -332,6 +348,13 @@ impl Group {
         self.add_folds(stage, sub);
         self.stir_bodies(stage);
     }
+}
+
+/// Whether a point that is touched is within the hull.
+fn is_overlapped(touch: &Touch, position: &[DVec3]) -> bool {
+    let corners = touch.nodes.map(|n| position[n as usize]);
+    let apart = closest::point(corners, touch.weights) - touch.at;
+    apart.dot(touch.normal) < touch.distance
 }
 
 /// True if a touched point can be moved.

@@ -46,7 +46,7 @@ impl Flat {
     }
 
     /// How a point of the triangle's plane moves when the corners are at these places: the two columns of ∂x/∂X.
-    fn gradient(&self, [a, b, c]: [DVec3; 3]) -> [DVec3; 2] {
+    pub fn gradient(&self, [a, b, c]: [DVec3; 3]) -> [DVec3; 2] {
         let [g, h] = self.gradients;
         [(b - a) * g.x + (c - a) * h.x, (b - a) * g.y + (c - a) * h.y]
     }

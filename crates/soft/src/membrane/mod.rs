@@ -25,6 +25,7 @@ mod forces;
 pub mod kernel;
 mod parts;
 mod record;
+mod release;
 mod search;
 mod spans;
 mod stress;

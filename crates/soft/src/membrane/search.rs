@@ -58,9 +58,11 @@ impl Membrane {
             changed.extend(0..stress.len() as u32);
         } else {
             stress.fill(0.0);
-            let Gauge { walk, suspects, .. } = &mut gauge;
+            let Gauge {
+                around, suspects, ..
+            } = &mut gauge;
             for n in &suspects.changed {
-                stress[*n as usize] = self.stress_at(nodes, *n as usize, walk);
+                stress[*n as usize] = self.stress_at(nodes, *n as usize, around);
             }
         }
         let Suspects { hot, changed, .. } = &mut gauge.suspects;
@@ -140,7 +142,9 @@ impl Membrane {
         };
         let mut gauge = std::mem::take(&mut self.gauge);
         let mut stress = std::mem::take(&mut self.stress);
-        let Gauge { walk, suspects, .. } = &mut gauge;
+        let Gauge {
+            around, suspects, ..
+        } = &mut gauge;
         let Suspects {
             hot, tips, changed, ..
         } = suspects;
@@ -148,11 +152,13 @@ impl Membrane {
         for n in self.patch.touched() {
             changed.push(n as u32);
             if self.live[n] {
-                let around = self.sheet.triangles_around(self.sheet.node_at(n));
-                changed.extend(around.flat_map(|t| self.corners[t.slot()]));
+                let triangles = self.sheet.triangles_around(self.sheet.node_at(n));
+                changed.extend(triangles.flat_map(|t| self.corners[t.slot()]));
             }
         }
-        let made = changed.iter().filter(|n| self.looks_far(**n as usize));
+        let made = changed
+            .iter()
+            .filter(|n| self.reach_of(**n as usize).is_some());
         tips.extend(made);
         tips.sort_unstable();
         tips.dedup();
@@ -161,7 +167,7 @@ impl Membrane {
         changed.dedup();
         for n in changed.iter().map(|n| *n as usize) {
             stress[n] = match self.live[n] {
-                true => self.stress_at(nodes, n, walk),
+                true => self.stress_at(nodes, n, around),
                 false => 0.0,
             };
         }

@@ -1,6 +1,7 @@
 //! How much a node bears (W85, W88).
 
 use super::kernel::tension;
+use super::release::Surroundings;
 use super::search::Suspects;
 use super::tear::Aim;
 use super::{Material, Measure, Membrane, Spring, Tensor};
@@ -9,42 +10,18 @@ use trocar_dynamics::Nodes;
 use trocar_math::{f64x4, symmetric::principal};
 use trocar_mesh::sheet::{Kind, NodeId, TriangleId};
 
+/// Part with which a triangle at the border of a reach counts at least: there may be none within it.
+const LEAST_PART: f64 = 0.01;
+
 /// What the measure of stress needs beside the membrane: memory, and which nodes are above their threshold.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Gauge {
     /// Tension and area summed up around every node.
-    around: Vec<Tensor>,
+    sums: Vec<Tensor>,
     /// Of every spring, by place: its pull times its length, N·m; of one that is pushed or not there nothing.
     virials: Vec<f64>,
-    pub(super) walk: Walk,
+    pub(super) around: Surroundings,
     pub(super) suspects: Suspects,
-}
-
-/// A walk over triangles that visits each once.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Walk {
-    found: Vec<TriangleId>,
-    /// Number of the walk that came by last, by place of the triangle.
-    stamps: Vec<u32>,
-    walks: u32,
-}
-
-impl Walk {
-    /// Begins another one, over a sheet with so many places.
-    fn begin(&mut self, places: usize) {
-        self.found.clear();
-        self.stamps.resize(places.max(self.stamps.len()), 0);
-        if self.walks == u32::MAX {
-            self.stamps.fill(0);
-            self.walks = 0;
-        }
-        self.walks += 1;
-    }
-
-    /// Whether a triangle is visited for the first time.
-    fn is_new(&mut self, triangle: TriangleId) -> bool {
-        std::mem::replace(&mut self.stamps[triangle.slot()], self.walks) != self.walks
-    }
 }
 
 impl Membrane {
@@ -85,13 +62,13 @@ impl Membrane {
             Measure::Local | Measure::Tension { .. } => {
                 let least = self.least_area();
                 let Gauge {
-                    around,
+                    sums,
                     virials,
-                    walk,
+                    around,
                     ..
                 } = gauge;
-                around.clear();
-                around.resize(stress.len(), [f64x4::ZERO; 2]);
+                sums.clear();
+                sums.resize(stress.len(), [f64x4::ZERO; 2]);
                 virials.clear();
                 if let Material::Springs { .. } = self.material {
                     // Each is of two triangles, and its root takes long.
@@ -109,17 +86,17 @@ impl Membrane {
                     };
                     straight += f64x4::new([0.0, 0.0, 0.0, area]);
                     for node in self.corners[slot] {
-                        let sum = &mut around[node as usize];
+                        let sum = &mut sums[node as usize];
                         sum[0] += straight;
                         sum[1] += skew;
                     }
                 }
                 for (n, stress) in stress.iter_mut().enumerate().filter(|(n, _)| self.live[*n]) {
-                    *stress = if self.looks_far(n) {
-                        greatest(&self.tension_near(nodes, self.sheet.node_at(n), walk))
-                    } else {
-                        let area = around[n][0].to_array()[3];
-                        greatest(&around[n]) / area.max(least)
+                    *stress = match self.reach_of(n) {
+                        Some(reach) => {
+                            self.released_stress(nodes, self.sheet.node_at(n), reach, around)
+                        }
+                        None => greatest(&sums[n]) / sums[n][0].to_array()[3].max(least),
                     };
                 }
             }
@@ -127,15 +104,18 @@ impl Membrane {
     }
 
     /// Stress of one node, from what is around it.
-    pub(super) fn stress_at(&self, nodes: &Nodes, n: usize, walk: &mut Walk) -> f64 {
+    pub(super) fn stress_at(&self, nodes: &Nodes, n: usize, around: &mut Surroundings) -> f64 {
         let node = self.sheet.node_at(n);
+        if let Some(reach) = self.reach_of(n) {
+            return self.released_stress(nodes, node, reach, around);
+        }
         match self.measure {
             Measure::Printed | Measure::Pulled => {
                 let springs = self.sheet.edges_around(node);
                 let springs = springs.map(|(edge, _)| &self.springs[edge.slot()]);
                 springs.map(|s| self.pull_of(nodes, s)).sum()
             }
-            Measure::Local | Measure::Tension { .. } if !self.looks_far(n) => {
+            Measure::Local | Measure::Tension { .. } => {
                 let (mut sum, mut area) = ([f64x4::ZERO; 2], 0.0);
                 for triangle in self.sheet.triangles_around(node) {
                     let own = self.flats[triangle.slot()].area;
@@ -144,7 +124,6 @@ impl Membrane {
                 }
                 greatest(&sum) / area.max(self.least_area())
             }
-            _ => greatest(&self.tension_near(nodes, node, walk)),
         }
     }
 
@@ -160,9 +139,12 @@ impl Membrane {
         0.5 * spring.stiffness * stretch
     }
 
-    /// Whether the stress of a node by place is measured over its reach.
-    pub(super) fn looks_far(&self, n: usize) -> bool {
-        self.kinds[n] == Kind::Tip && matches!(self.measure, Measure::Tension { .. })
+    /// How far a node by place looks around, m; none if not beyond its own triangles.
+    pub(super) fn reach_of(&self, n: usize) -> Option<f64> {
+        match self.measure {
+            Measure::Tension { reach } if self.kinds[n] == Kind::Tip => Some(reach),
+            _ => None,
+        }
     }
 
     /// Springs of a shred are as stiff as any: over its own area alone, m², their pull would grow without bound as it shrinks.
@@ -178,49 +160,29 @@ impl Membrane {
     /// Tension around a node, N/m, in the space of the rest positions: the mean over its triangles by area, at a tip over those
     /// within reach.
     pub fn tension_at(&self, nodes: &Nodes, node: NodeId) -> DMat3 {
-        matrix(&self.tension_near(nodes, node, &mut Walk::default()))
+        matrix(&self.tension_near(nodes, node, &mut Surroundings::default()))
     }
 
-    fn tension_near(&self, nodes: &Nodes, node: NodeId, walk: &mut Walk) -> Tensor {
-        let reach = match self.measure {
-            Measure::Tension { reach } if self.kinds[node.slot()] == Kind::Tip => Some(reach),
-            _ => None,
-        };
+    fn tension_near(&self, nodes: &Nodes, node: NodeId, around: &mut Surroundings) -> Tensor {
         let (mut sum, mut area) = ([f64x4::ZERO; 2], 0.0);
-        let here = self.sheet.rest(node);
-        let middle = |triangle: TriangleId| {
-            let [a, b, c] = self.sheet.rest_corners(triangle);
-            (a + b + c) / 3.0
-        };
-        let mut take = |triangle: TriangleId| {
-            // Less the farther away, so that a triangle more or less at the border of the reach hardly shows.
-            let far = reach.map_or(0.0, |r| middle(triangle).distance_squared(here) / (r * r));
-            let share = self.flats[triangle.slot()].area * (1.0 - far).max(0.01);
+        let mut take = |triangle: TriangleId, part: f64| {
+            let share = self.flats[triangle.slot()].area * part;
             add(&mut sum, &self.tension_of(nodes, triangle), share);
             area += share;
         };
-        match reach {
-            None => self.sheet.triangles_around(node).for_each(take),
+        match self.reach_of(node.slot()) {
+            None => {
+                let triangles = self.sheet.triangles_around(node);
+                triangles.for_each(|triangle| take(triangle, 1.0));
+            }
             Some(reach) => {
-                walk.begin(self.sheet.triangle_slots());
-                for triangle in self.sheet.triangles_around(node) {
-                    walk.is_new(triangle);
-                    walk.found.push(triangle);
-                }
-                let mut next = 0;
-                while let Some(triangle) = walk.found.get(next).copied() {
-                    next += 1;
-                    take(triangle);
-                    for side in self.sheet.sides(triangle) {
-                        let (one, two) = self.sheet.beside(side);
-                        let other = if one == triangle { two } else { Some(one) };
-                        if let Some(other) = other
-                            && middle(other).distance(here) < reach
-                            && walk.is_new(other)
-                        {
-                            walk.found.push(other);
-                        }
-                    }
+                let here = self.sheet.rest(node);
+                self.look_around(node, reach, around);
+                for triangle in around.triangles() {
+                    let [a, b, c] = self.sheet.rest_corners(triangle);
+                    let far = ((a + b + c) / 3.0).distance_squared(here) / (reach * reach);
+                    // Less the farther away, so that a triangle more or less at the border of the reach hardly shows.
+                    take(triangle, (1.0 - far).max(LEAST_PART));
                 }
             }
         }
@@ -265,9 +227,9 @@ impl Membrane {
 
     /// Across the greatest tension around a node, in the sheet at rest (W86).
     pub(super) fn across(&mut self, nodes: &Nodes, node: NodeId) -> Aim {
-        let mut walk = std::mem::take(&mut self.gauge.walk);
-        let (values, axes) = principal(&matrix(&self.tension_near(nodes, node, &mut walk)));
-        self.gauge.walk = walk;
+        let mut around = std::mem::take(&mut self.gauge.around);
+        let (values, axes) = principal(&matrix(&self.tension_near(nodes, node, &mut around)));
+        self.gauge.around = around;
         let most = (0..3)
             .max_by(|a, b| values[*a].total_cmp(&values[*b]))
             .unwrap_or(0);

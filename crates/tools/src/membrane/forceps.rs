@@ -43,6 +43,8 @@ pub struct Forceps {
     parts: ForcepsParts,
     travel: Travel,
     pub(super) homes: Vec<Home>,
+    /// The jaws are amid the sheet: they hold it, or did and have not got clear of it since.
+    pub(super) amid: bool,
     /// As they were before the substep at hand.
     kept: Vec<Home>,
     reaction: Reaction,
@@ -56,6 +58,7 @@ impl Forceps {
             parts,
             travel: Travel::still(Pose::IDENTITY, 0.0),
             homes: Vec::new(),
+            amid: false,
             kept: Vec::new(),
             reaction: Reaction::default(),
         })
@@ -101,6 +104,17 @@ impl Forceps {
     /// The most that they add to the stiffness of a node, N/m: for [`Membrane::expect_tools`].
     pub fn added_stiffness(&self) -> f64 {
         self.parts.stiffness
+    }
+
+    /// Whether the jaws are amid the sheet: they hold it, or did and have not got [clear](Self::get_clear) of it since. What then lies around them they went through while they held it, this way
+    /// or that, so that nobody can say which way it would get out: they should not push it.
+    pub fn is_amid(&self) -> bool {
+        self.amid
+    }
+
+    /// The jaws are clear of the sheet, unless they hold it.
+    pub fn get_clear(&mut self) {
+        self.amid = !self.homes.is_empty();
     }
 
     /// Points that are held.
@@ -154,6 +168,7 @@ impl Forceps {
             }
         }
         self.share(membrane);
+        self.amid |= !self.homes.is_empty();
         self.homes.len()
     }
 
@@ -161,6 +176,12 @@ impl Forceps {
     pub fn open(&mut self) {
         self.homes.clear();
         self.reaction = Reaction::default();
+    }
+
+    /// Forgets the sheet: it is another one now.
+    pub fn forget(&mut self) {
+        self.open();
+        self.amid = false;
     }
 
     /// Lets what is held share the nodes it meets at: Σ share · weight ≤ 1 at each.

@@ -34,9 +34,12 @@ struct Point {
     share: f64,
 }
 
-/// What forceps hold.
+/// What forceps hold, and whether they are amid the sheet.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct ForcepsRecord(Vec<Point>);
+pub struct ForcepsRecord {
+    held: Vec<Point>,
+    amid: bool,
+}
 
 impl Needle {
     /// What it remembers between two frames.
@@ -112,11 +115,15 @@ impl Forceps {
             place: home.place,
             share: home.share,
         });
-        ForcepsRecord(held.collect())
+        ForcepsRecord {
+            held: held.collect(),
+            amid: self.amid,
+        }
     }
 
     /// Shows every number of it that the next frame reads.
     pub fn see(&self, mut see: impl FnMut(u64)) {
+        see(u64::from(self.amid));
         for home in &self.homes {
             see(home.anchor.triangle.slot() as u64);
             let place = home.place.to_array();
@@ -126,20 +133,23 @@ impl Forceps {
 
     /// Whether a record fits a membrane, wherever it came from.
     pub fn can_resume(membrane: &Membrane, record: &ForcepsRecord) -> bool {
-        record.0.iter().all(|held| {
-            is_triangle(membrane, held.triangle)
-                && are_weights(held.weights)
-                && held.place.length() <= FARTHEST
-                && held.share > 0.0
-                && held.share <= 1.0
-        })
+        let holds_nothing = record.held.is_empty();
+        (record.amid || holds_nothing)
+            && record.held.iter().all(|held| {
+                is_triangle(membrane, held.triangle)
+                    && are_weights(held.weights)
+                    && held.place.length() <= FARTHEST
+                    && held.share > 0.0
+                    && held.share <= 1.0
+            })
     }
 
     /// Takes up what they held; only what [fits](Self::can_resume).
     pub fn resume(&mut self, membrane: &Membrane, record: &ForcepsRecord) {
         self.open();
+        self.amid = record.amid;
         let sheet = membrane.sheet();
-        self.homes.extend(record.0.iter().map(|held| Home {
+        self.homes.extend(record.held.iter().map(|held| Home {
             anchor: SheetAnchor {
                 triangle: sheet.triangle_at(held.triangle as usize),
                 weights: held.weights,
