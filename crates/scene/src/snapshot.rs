@@ -25,7 +25,7 @@ use trocar_soft::{
 };
 use trocar_tools::{EndoscopeHandle, Grip, Handle, grasper::PARTS, grip::Hold, membrane::Stroke};
 
-const MAGIC: &[u8; 8] = b"TROCSNPH";
+const MAGIC: &[u8; 8] = b"TROCSNPI";
 
 /// No grip bears more than this, N.
 const MAX_FORCE: f64 = 1e6;

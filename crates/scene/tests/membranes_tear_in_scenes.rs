@@ -130,7 +130,7 @@ fn drag(simulation: &Simulation, anchor: Anchor, target: DVec3) -> Input {
 fn a_hand_keeps_hold_of_the_point_it_took() {
     let mut simulation = built(&sheet("", TROUSERS));
     let pick = simulation
-        .pick(DVec3::new(0.0013, -0.0017, 0.01), DVec3::NEG_Z)
+        .pick(DVec3::new(0.0001, -0.002, 0.01), DVec3::NEG_Z)
         .unwrap();
     let Local::Triangle(nodes, weights) = pick.anchor.at else {
         panic!("{:?}", pick.anchor);
@@ -293,7 +293,7 @@ const GRASPED: &str = "trocar = 1\n[world]\ngravity = [0.0, 0.0, 0.0]\nstep = 0.
     [[membrane]]\nname = \"film\"\nsheet = { u = [0.1, 0.0, 0.0], v = [0.0, 0.0, -0.1], rows = 21, columns = 21 }\nposition = [-0.05, 0.0, 0.05]\n\
     film = { stiffness = 60, density = 2.0 }\nbending = { rigidity = 1e-6 }\ndamping = 20\nfixed = [{ rim = true }]\n\
     slit = [[[-0.05, 0.0, 0.0], [-0.02, 0.0, 0.0]]]\n\
-    tearing = { tip = 1.5, edge = 200, inner = 400, fastest = 10 }\n\
+    tearing = { tip = 2, edge = 200, inner = 400, fastest = 15 }\n\
     [[instrument]]\nname = \"grasper\"\ntrocar = [0.0, 0.15, 0.1]\ntarget = [0.0, 0.0, 0.0]\ndepth = 0.1\ngrip_force = 50\n";
 
 #[test]

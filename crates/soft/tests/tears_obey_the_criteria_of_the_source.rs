@@ -318,19 +318,39 @@ impl Board {
 
 #[test]
 fn a_tip_stays_the_gap_away_from_the_side_in_front() {
-    // W93: sent as far as it may go, it stops on its ray at the gap before the side across.
+    // W93: wherever on its way it is sent, it never comes to lie on the side in front.
     for turn in [-0.4, -0.2, 0.1, 0.3] {
+        for tenths in 1..30 {
+            let (mut board, tip) = Board::notched(Algorithm::Continuous);
+            let way = DVec3::new(turn, 1.0, 0.0).normalize();
+            let here = board.sheet.rest(tip);
+            let far = 0.1 * f64::from(tenths) * EDGE;
+            let growth = board.call(Algorithm::Continuous, tip, far, Aim::Toward(way));
+            assert_eq!(growth, Growth::Grew(tip));
+            let gone = board.sheet.rest(tip) - here;
+            assert!(gone.normalize().dot(way) > 1.0 - 1e-9);
+            let onward = Aim::Toward(way);
+            let ray = direction::ray(&board.sheet, &board.positions, tip, onward).unwrap();
+            let left = ray.point.distance(board.sheet.rest(tip));
+            assert!(left > board.lengths.gap * (1.0 - 1e-9), "{far}: {left}");
+        }
+    }
+}
+
+#[test]
+fn a_tip_goes_as_far_as_it_is_sent_through_however_many_triangles() {
+    for (turn, far) in [(-0.4, 1.5), (-0.1, 2.5), (0.2, 2.0), (0.3, 3.0)] {
         let (mut board, tip) = Board::notched(Algorithm::Continuous);
         let way = DVec3::new(turn, 1.0, 0.0).normalize();
         let here = board.sheet.rest(tip);
-        let ray = direction::ray(&board.sheet, &board.positions, tip, Aim::Toward(way)).unwrap();
-        let reach = ray.point.distance(here);
-        assert!((ray.point - here).normalize().dot(way) > 1.0 - 1e-9);
-        let growth = board.call(Algorithm::Continuous, tip, 1.0, Aim::Toward(way));
+        let growth = board.call(Algorithm::Continuous, tip, far * EDGE, Aim::Toward(way));
         assert_eq!(growth, Growth::Grew(tip));
-        let gone = board.sheet.rest(tip).distance(here);
-        let expected = reach - board.lengths.gap;
-        assert!((gone - expected).abs() < 1e-9 * EDGE, "{gone} {expected}");
+        let gone = board.sheet.rest(tip) - here;
+        assert!(
+            (gone - way * (far * EDGE)).length() < 1e-9 * EDGE,
+            "{gone} {way}"
+        );
+        assert_eq!(board.sheet.check(), Ok(()));
     }
 }
 

@@ -201,3 +201,31 @@ fn what_is_held_within_reach_changes_nothing() {
     println!("{near} {far} {EXPECTED}");
     assert!((near - far).length() < 0.05 * EXPECTED, "{near} {far}");
 }
+
+/// A strip slit so far (m), at rest with its sides drawn apart, and the energy in it, J.
+fn at_rest(edge: f64, depth: f64) -> (Membrane, Nodes, f64) {
+    let (membrane, mut nodes) = slit(edge, depth, |_| false);
+    stretch(&membrane, &mut nodes, |_| false);
+    let energy = membrane.elastic_energy(&nodes);
+    (membrane, nodes, energy)
+}
+
+#[test]
+fn near_a_rim_it_is_what_the_sheet_loses() {
+    const EDGE: f64 = 0.3e-3;
+    // The tear has as far to go to the free end of the strip, or has come as far from the other.
+    for left in [0.6e-3, 0.9e-3, 1.5e-3, LENGTH - 0.9e-3] {
+        let [before, after] = [EDGE, -EDGE].map(|more| at_rest(EDGE, LENGTH - left - more).2);
+        let lost = (before - after) / (2.0 * EDGE);
+        let (membrane, nodes, _) = at_rest(EDGE, LENGTH - left);
+        // However much farther than to the rim it looks, or beyond all of the sheet.
+        for reach in [0.8e-3, REACH, 2e-3, 4e-3, 50e-3] {
+            let release = membrane.release_at(&nodes, tip(&membrane), reach);
+            println!("{left} left, reach {reach}: {release} of {lost}");
+            // Three edges deep is little for a mesh to know what a tear loses.
+            let most = if left > 0.5 * LENGTH { 0.12 } else { 0.04 };
+            assert!((release.x / lost - 1.0).abs() < most, "{release} {lost}");
+            assert!(release.y.abs() < 0.03 * lost, "{release} {lost}");
+        }
+    }
+}

@@ -367,10 +367,10 @@ fn slit(algorithm: Algorithm) -> (Membrane, Nodes) {
     let settings = TearSettings {
         algorithm: Algorithm::Subdivision,
         thresholds: Thresholds {
-            tip: 100.0,
+            tip: 250.0,
             edge: 1e5,
             inner: 1e6,
-            fastest: 1000.0,
+            fastest: 600.0,
         },
         lengths: Lengths {
             least: 1e-6,

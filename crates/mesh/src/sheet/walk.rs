@@ -200,6 +200,17 @@ impl Sheet {
         Some(self.along_rim(node.slot)?.map(|n| self.nodes.id(n)))
     }
 
+    /// Both sides of the tear that ends at a tip, from there on: pairs of nodes that were one. The last pair is that where the sides part, or where the tear's other tip comes next.
+    pub fn flanks(&self, tip: NodeId) -> impl Iterator<Item = [NodeId; 2]> + '_ {
+        let mut pair = [tip.slot; 2];
+        std::iter::from_fn(move || {
+            let [right, left] = pair.map(|n| self.along_rim(n));
+            pair = [right?[0], left?[1]];
+            self.are_siblings(pair[0], pair[1])
+                .then(|| pair.map(|n| self.nodes.id(n)))
+        })
+    }
+
     /// Other nodes that were one with this before tears parted them: they share its rest position (W112).
     pub fn siblings(&self, node: NodeId) -> impl Iterator<Item = NodeId> + '_ {
         self.ring(node.slot).skip(1).map(|n| self.nodes.id(n))

@@ -257,16 +257,17 @@ impl Group {
             for touch in &self.touches {
                 let tool = self.probes.tool(touch.probe, PARTS);
                 if let Some((tool, part)) = tool {
+                    // Whether jaws overlap a membrane is asked while they hold it, too: what they hold may slip in this step.
+                    let amid = skin.amid.iter_mut().find(|jaws| jaws.tool == tool);
+                    if let Some(jaws) = amid.filter(|_| part > 0) {
+                        jaws.overlap |= is_overlapped(touch, &nodes.position);
+                        continue;
+                    }
                     // Between jaws that hold a tissue there is no way out for it: they would push it against
                     // each other. The shaft pushes all but what it carries.
                     let of_tool = |held: &&(usize, u32)| held.0 == tool;
                     let carries = |held: &(usize, u32)| part > 0 || touch.nodes.contains(&held.1);
                     if skin.held.iter().filter(of_tool).any(carries) {
-                        continue;
-                    }
-                    let amid = skin.amid.iter_mut().find(|jaws| jaws.tool == tool);
-                    if let Some(jaws) = amid.filter(|_| part > 0) {
-                        jaws.overlap |= is_overlapped(touch, &nodes.position);
                         continue;
                     }
                     // Of a membrane a needle's tip is a matter of forces, and closing blades are to cut it, not to push it away.

@@ -147,6 +147,9 @@ impl Membrane {
         room(&mut self.kinds, nodes);
         room(&mut self.headings, nodes);
         room(&mut self.stress, nodes);
+        if self.tearing.is_some() {
+            self.gauge.reserve([nodes, edges, triangles]);
+        }
         self.masses.reserve(more);
         self.crest.size(nodes);
         self.make_room();

@@ -19,6 +19,9 @@ fn fading(far: f64) -> f64 {
     (1.0 - square * square).max(0.0)
 }
 
+/// For so many triangles and nodes around a tip there is room before one has looked.
+const WIDE: usize = 1024;
+
 /// What is around a tip.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Surroundings {
@@ -42,6 +45,19 @@ struct Corner {
 }
 
 impl Surroundings {
+    /// Room for so many nodes and triangles.
+    pub(super) fn reserve(&mut self, nodes: usize, triangles: usize) {
+        let (triangles_known, corners_known) = (self.triangles.len(), self.corners.len());
+        self.triangles
+            .reserve_exact(triangles.saturating_sub(triangles_known).min(WIDE));
+        self.corners
+            .reserve_exact(nodes.saturating_sub(corners_known).min(WIDE));
+        let known = self.triangle_index.len();
+        self.triangle_index.resize(triangles.max(known), 0);
+        let known = self.corner_index.len();
+        self.corner_index.resize(nodes.max(known), 0);
+    }
+
     /// Those within reach, as [`Membrane::look_around`] found them.
     pub(super) fn triangles(&self) -> impl Iterator<Item = TriangleId> + '_ {
         self.triangles.iter().copied()
@@ -109,7 +125,13 @@ impl Membrane {
         self.release(nodes, tip, reach, &mut Surroundings::default())
     }
 
-    fn release(&self, nodes: &Nodes, tip: NodeId, reach: f64, around: &mut Surroundings) -> DVec3 {
+    pub(super) fn release(
+        &self,
+        nodes: &Nodes,
+        tip: NodeId,
+        reach: f64,
+        around: &mut Surroundings,
+    ) -> DVec3 {
         self.look_around(tip, reach, around);
         let mut release = DVec3::ZERO;
         for k in 0..around.triangles.len() {
@@ -142,27 +164,32 @@ impl Membrane {
             release += corner.gradient.transpose() * corner.force * (corner.part / corner.area);
         }
         // Nothing is set free by a tear that closes.
-        let behind = self.sheet.rim_neighbours(tip).map_or(DVec3::ZERO, |two| {
-            let here = self.sheet.rest(tip);
-            two.map(|n| (self.sheet.rest(n) - here).normalize_or_zero())
-                .into_iter()
-                .sum()
-        });
-        if release.dot(behind) > 0.0 {
+        if release.dot(self.behind(tip)) > 0.0 {
             DVec3::ZERO
         } else {
             release
         }
     }
 
+    /// Along the tear that a tip has left behind it, at rest; of no definite length.
+    pub(super) fn behind(&self, tip: NodeId) -> DVec3 {
+        let here = self.sheet.rest(tip);
+        let sides = self.sheet.rim_neighbours(tip).into_iter().flatten();
+        sides
+            .map(|n| (self.sheet.rest(n) - here).normalize_or_zero())
+            .sum()
+    }
+
     /// Finds the triangles within reach of a tip that hang together with it, and how far their corners go along.
+    ///
+    /// What lies on another rim stays where it is: drawn along it would give the sheet another shape, and what that sets free is not the tear's. Both sides of the tear itself go
+    /// along, as far as it was torn.
     pub(super) fn look_around(&self, tip: NodeId, reach: f64, around: &mut Surroundings) {
         let here = self.sheet.rest(tip);
         let places = (self.sheet.triangle_slots(), self.sheet.node_slots());
         around.triangles.clear();
         around.corners.clear();
-        around.triangle_index.resize(places.0, 0);
-        around.corner_index.resize(places.1, 0);
+        around.reserve(places.1, places.0);
         for triangle in self.sheet.triangles_around(tip) {
             around.add(triangle);
         }
@@ -170,20 +197,15 @@ impl Membrane {
             let rest = self.sheet.rest(self.sheet.node_at(place as usize));
             rest.distance(here)
         };
-        // What sets another tip free is not this one's.
-        let mut end = reach;
         let mut next = 0;
         while let Some(triangle) = around.triangles.get(next).copied() {
             next += 1;
             let corners = self.corners[triangle.slot()];
             let distances = corners.map(far);
             for (place, distance) in corners.into_iter().zip(distances) {
-                // Until it is known where all end, the distance is kept.
                 let corner = around.corner(place);
-                around.corners[corner].part = distance;
-                if self.kinds[place as usize] == Kind::Tip && place as usize != tip.slot() {
-                    end = end.min(distance);
-                }
+                let inner = self.kinds[place as usize] == Kind::Inner;
+                around.corners[corner].part = if inner { fading(distance / reach) } else { 0.0 };
             }
             if distances.iter().any(|distance| *distance < reach) {
                 for side in self.sheet.sides(triangle) {
@@ -195,12 +217,19 @@ impl Membrane {
                 }
             }
         }
-        for corner in &mut around.corners {
-            corner.part = match corner.place as usize == tip.slot() {
-                true => 1.0,
-                false => fading(corner.part / end),
-            };
+        let mut last = [tip; 2];
+        for pair in self.sheet.flanks(tip) {
+            // The last pair is on the rim from which it tore, too.
+            for node in std::mem::replace(&mut last, pair) {
+                let corner = around.corner(node.slot() as u32);
+                around.corners[corner].part = fading(far(node.slot() as u32) / reach);
+            }
+            if far(pair[0].slot() as u32) >= reach {
+                break;
+            }
         }
+        let corner = around.corner(tip.slot() as u32);
+        around.corners[corner].part = 1.0;
     }
 
     /// Energy of the tension in a triangle, J, and its forces on the corners, N.

@@ -25,8 +25,39 @@ pub(super) struct Suspects {
     tips: Vec<u32>,
     /// Those to be measured.
     changed: Vec<u32>,
+    /// By place: whether a node is among them, while they are gathered.
+    listed: Vec<bool>,
     /// Those that fail, in the order in which they have their turn: rank of the kind, excess, place.
     queue: Vec<(u8, f64, u32)>,
+}
+
+impl Suspects {
+    /// Room for so many nodes: who is about to fail may all come at once.
+    pub fn reserve(&mut self, nodes: usize) {
+        for list in [&mut self.hot, &mut self.tips, &mut self.changed] {
+            list.reserve_exact(nodes.saturating_sub(list.len()));
+        }
+        self.listed.resize(nodes.max(self.listed.len()), false);
+        let known = self.queue.len();
+        self.queue.reserve_exact(nodes.saturating_sub(known));
+    }
+
+    /// Adds nodes to those to be measured, each once.
+    fn list(&mut self, nodes: impl IntoIterator<Item = u32>) {
+        for n in nodes {
+            if !std::mem::replace(&mut self.listed[n as usize], true) {
+                self.changed.push(n);
+            }
+        }
+    }
+
+    /// Puts those to be measured in order; their list is complete.
+    fn sort(&mut self) {
+        for n in &self.changed {
+            self.listed[*n as usize] = false;
+        }
+        self.changed.sort_unstable();
+    }
 }
 
 impl Membrane {
@@ -42,14 +73,16 @@ impl Membrane {
             return;
         };
         let over_area = matches!(self.measure, Measure::Local | Measure::Tension { .. });
+        suspects.reserve(self.live.len());
         let tips = (0..self.live.len()).filter(|n| self.live[*n] && self.kinds[*n] == Kind::Tip);
-        suspects.changed.extend(tips.map(|n| n as u32));
+        suspects.list(tips.map(|n| n as u32));
         if let Measure::Tension { .. } = self.measure {
             suspects.tips.extend(&suspects.changed);
         }
         if over_area {
-            self.suspect(nodes, &settings.thresholds, &mut suspects.changed);
+            self.suspect(nodes, &settings.thresholds, suspects);
         }
+        suspects.sort();
         let mut stress = std::mem::take(&mut self.stress);
         if !over_area || suspects.changed.len() * MANY > self.live.len() {
             self.weigh(nodes, &mut stress, &mut gauge);
@@ -72,11 +105,11 @@ impl Membrane {
         self.stress = stress;
     }
 
-    /// Adds the nodes that bear more than what begins to tear at a rim, or may do so, and puts all in order.
+    /// Lists the nodes that bear more than what begins to tear at a rim, or may do so.
     ///
     /// The tension around a node is a mean over its triangles, and none of these bears more than the one that bears most. A triangle of springs bears no more than if all three
     /// pulled along one line: so one of them must be drawn beyond a third of that ([`Membrane::suspicious`]).
-    fn suspect(&self, nodes: &Nodes, thresholds: &Thresholds, found: &mut Vec<u32>) {
+    fn suspect(&self, nodes: &Nodes, thresholds: &Thresholds, found: &mut Suspects) {
         match self.material {
             Material::Springs { .. } => {
                 for (place, (s, square)) in self.springs.iter().zip(&self.suspicious).enumerate() {
@@ -84,7 +117,7 @@ impl Membrane {
                     if a.distance_squared(b) > *square {
                         let (one, two) = self.sheet.beside(self.sheet.edge_at(place));
                         let triangles = [Some(one), two].into_iter().flatten();
-                        found.extend(triangles.flat_map(|t| self.corners[t.slot()]));
+                        found.list(triangles.flat_map(|t| self.corners[t.slot()]));
                     }
                 }
             }
@@ -99,14 +132,12 @@ impl Membrane {
                     if flat.area > 0.0 {
                         let places = corners.map(|n| nodes.position[n as usize]);
                         if greatest_square(flat, places) > most {
-                            found.extend(corners);
+                            found.list(*corners);
                         }
                     }
                 }
             }
         }
-        found.sort_unstable();
-        found.dedup();
     }
 
     /// Finds out anew from which length on springs make suspicious.
@@ -145,26 +176,24 @@ impl Membrane {
         let Gauge {
             around, suspects, ..
         } = &mut gauge;
-        let Suspects {
-            hot, tips, changed, ..
-        } = suspects;
-        changed.clear();
+        suspects.changed.clear();
+        suspects.reserve(self.live.len());
         for n in self.patch.touched() {
-            changed.push(n as u32);
+            suspects.list([n as u32]);
             if self.live[n] {
                 let triangles = self.sheet.triangles_around(self.sheet.node_at(n));
-                changed.extend(triangles.flat_map(|t| self.corners[t.slot()]));
+                suspects.list(triangles.flat_map(|t| self.corners[t.slot()]));
             }
         }
-        let made = changed
-            .iter()
-            .filter(|n| self.reach_of(**n as usize).is_some());
-        tips.extend(made);
+        let mut tips = std::mem::take(&mut suspects.tips);
+        let looks_far = |n: &&u32| self.reach_of(**n as usize).is_some();
+        tips.extend(suspects.changed.iter().filter(looks_far));
         tips.sort_unstable();
         tips.dedup();
-        changed.extend(tips.iter());
-        changed.sort_unstable();
-        changed.dedup();
+        suspects.list(tips.iter().copied());
+        suspects.tips = tips;
+        suspects.sort();
+        let Suspects { hot, changed, .. } = suspects;
         for n in changed.iter().map(|n| *n as usize) {
             stress[n] = match self.live[n] {
                 true => self.stress_at(nodes, n, around),

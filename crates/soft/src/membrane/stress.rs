@@ -13,6 +13,9 @@ use trocar_mesh::sheet::{Kind, NodeId, TriangleId};
 /// Part with which a triangle at the border of a reach counts at least: there may be none within it.
 const LEAST_PART: f64 = 0.01;
 
+/// A tip's way across the greatest tension leads away from where energy is set free if the cosine between both is below this.
+const ASTRAY: f64 = 0.5;
+
 /// What the measure of stress needs beside the membrane: memory, and which nodes are above their threshold.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Gauge {
@@ -22,6 +25,18 @@ pub(super) struct Gauge {
     virials: Vec<f64>,
     pub(super) around: Surroundings,
     pub(super) suspects: Suspects,
+}
+
+impl Gauge {
+    /// Room for so many nodes, springs and triangles: all are measured when many are about to fail.
+    pub fn reserve(&mut self, [nodes, springs, triangles]: [usize; 3]) {
+        self.sums
+            .reserve_exact(nodes.saturating_sub(self.sums.len()));
+        let known = self.virials.len();
+        self.virials.reserve_exact(springs.saturating_sub(known));
+        self.around.reserve(nodes, triangles);
+        self.suspects.reserve(nodes);
+    }
 }
 
 impl Membrane {
@@ -158,7 +173,7 @@ impl Membrane {
     }
 
     /// Tension around a node, N/m, in the space of the rest positions: the mean over its triangles by area, at a tip over those
-    /// within reach.
+    /// within reach, above all ahead of it.
     pub fn tension_at(&self, nodes: &Nodes, node: NodeId) -> DMat3 {
         matrix(&self.tension_near(nodes, node, &mut Surroundings::default()))
     }
@@ -177,12 +192,16 @@ impl Membrane {
             }
             Some(reach) => {
                 let here = self.sheet.rest(node);
+                let behind = self.behind(node).normalize_or_zero();
                 self.look_around(node, reach, around);
                 for triangle in around.triangles() {
                     let [a, b, c] = self.sheet.rest_corners(triangle);
-                    let far = ((a + b + c) / 3.0).distance_squared(here) / (reach * reach);
+                    let way = (a + b + c) / 3.0 - here;
+                    let far = way.length_squared() / (reach * reach);
+                    // What lies behind has torn: how it is drawn, or pushed, says nothing of what is still to tear.
+                    let ahead = 0.5 * (1.0 - behind.dot(way.normalize_or_zero()));
                     // Less the farther away, so that a triangle more or less at the border of the reach hardly shows.
-                    take(triangle, (1.0 - far).max(LEAST_PART));
+                    take(triangle, ahead * (1.0 - far).max(LEAST_PART));
                 }
             }
         }
@@ -225,10 +244,15 @@ impl Membrane {
         sum
     }
 
-    /// Across the greatest tension around a node, in the sheet at rest (W86).
+    /// Across the greatest tension around a node, in the sheet at rest (W86). If that leads a tip away from where most energy is set free, the tension is not that of the tear, but of what presses on
+    /// the sheet around its tip; then it goes where the energy is.
     pub(super) fn across(&mut self, nodes: &Nodes, node: NodeId) -> Aim {
         let mut around = std::mem::take(&mut self.gauge.around);
         let (values, axes) = principal(&matrix(&self.tension_near(nodes, node, &mut around)));
+        let free = match self.reach_of(node.slot()) {
+            Some(reach) => self.release(nodes, node, reach, &mut around),
+            None => DVec3::ZERO,
+        };
         self.gauge.around = around;
         let most = (0..3)
             .max_by(|a, b| values[*a].total_cmp(&values[*b]))
@@ -241,7 +265,11 @@ impl Membrane {
                 let [a, b, c] = self.sheet.rest_corners(t);
                 sum + (b - a).cross(c - a)
             });
-        Aim::Along(normal.cross(along).normalize_or_zero())
+        let along = normal.cross(along).normalize_or_zero();
+        if along.dot(free).abs() < ASTRAY * free.length() {
+            return Aim::Toward(free);
+        }
+        Aim::Along(along)
     }
 }
 

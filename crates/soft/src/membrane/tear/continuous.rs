@@ -1,7 +1,7 @@
 //! Continuous tearing by progressive cutting (W100–W105): the tip moves through the sheet, and the triangles around it are kept in
 //! shape by collapse, split and flip.
 
-use super::direction::ray;
+use super::direction::{Ray, ray};
 use super::ends::end_if_near;
 use super::{Aim, Growth, Lengths, Tear, is_spared};
 use glam::DVec3;
@@ -9,6 +9,9 @@ use trocar_mesh::sheet::{Edit, Event, Kind, NodeId, Refusal, Sheet};
 
 /// Rounds of collapse, split and flip after a move; what is not in order then is so after the next.
 const ROUNDS: usize = 6;
+
+/// Triangles that a tip goes through at most in a call: how far it tears must not depend on how small they are.
+const LEGS: usize = 8;
 
 /// A tip that may not go the whole way tries half of it, this often.
 const HALVINGS: usize = 4;
@@ -27,42 +30,57 @@ impl Tear<'_> {
         let found = ray(self.sheet, self.positions, tip, aim).ok_or(Refusal::OutOfRange)?;
         let (lengths, spared) = (self.lengths, self.spared);
         self.sheet.edit(event, |edit| {
-            let here = edit.sheet().rest(tip);
-            let way = found.point - here;
-            let reach = way.length();
-            let length = length.min(reach - lengths.gap);
-            let mut moved = false;
-            if length > 0.0 {
-                let [b, c] = found.side;
-                let corners = edit.sheet().corners(found.triangle);
-                let mut part = length / reach;
-                for _ in 0..=HALVINGS {
-                    let weights = corners.map(|corner| match corner {
-                        n if n == b => part * (1.0 - found.part),
-                        n if n == c => part * found.part,
-                        _ => 1.0 - part,
-                    });
-                    if edit.snap(tip, found.triangle, weights).is_ok() {
-                        moved = true;
-                        break;
-                    }
-                    part *= 0.5;
+            let mut growth = Growth::Held;
+            let (mut found, mut left) = (found, length);
+            for _ in 0..LEGS {
+                let way = found.point - edit.sheet().rest(tip);
+                let reach = way.length();
+                let within = (reach - lengths.gap) / reach;
+                let gone = advance(edit, tip, &found, within.min(left / reach));
+                if gone > 0.0 {
+                    growth = Growth::Grew(tip);
+                }
+                if end_if_near(edit, tip, way, lengths.near)? {
+                    return Ok(Growth::Ended);
+                }
+                let tidied = tidy(edit, tip, way, &lengths, spared)?;
+                if tidied == Growth::Ended {
+                    return Ok(Growth::Ended);
+                }
+                left -= gone * reach;
+                // It goes on where the side of a triangle was all that held it.
+                if gone <= 0.0 || gone < within || left < lengths.least {
+                    break;
+                }
+                // Nobody asks where nodes are that goes towards a point.
+                match ray(edit.sheet(), &[], tip, Aim::Toward(way)) {
+                    Some(next) => found = next,
+                    None => break,
                 }
             }
-            if end_if_near(edit, tip, way, lengths.near)? {
-                return Ok(Growth::Ended);
-            }
-            let tidied = tidy(edit, tip, way, &lengths, spared)?;
-            if tidied == Growth::Ended {
-                return Ok(Growth::Ended);
-            }
-            Ok(if moved {
-                Growth::Grew(tip)
-            } else {
-                Growth::Held
-            })
+            Ok(growth)
         })
     }
+}
+
+/// Moves a tip along its way through a triangle, by a part of it, or by less if it may not go so far; by which part it did.
+fn advance(edit: &mut Edit<'_>, tip: NodeId, found: &Ray, mut part: f64) -> f64 {
+    let [b, c] = found.side;
+    let corners = edit.sheet().corners(found.triangle);
+    if part > 0.0 {
+        for _ in 0..=HALVINGS {
+            let weights = corners.map(|corner| match corner {
+                n if n == b => part * (1.0 - found.part),
+                n if n == c => part * found.part,
+                _ => 1.0 - part,
+            });
+            if edit.snap(tip, found.triangle, weights).is_ok() {
+                return part;
+            }
+            part *= 0.5;
+        }
+    }
+    0.0
 }
 
 /// Puts the triangles around a tip in order (M12, steps 2 to 4).
