@@ -8,6 +8,7 @@ mod module;
 mod needle;
 mod path;
 mod plain;
+mod retina;
 mod set;
 mod tear;
 

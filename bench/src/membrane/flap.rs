@@ -71,6 +71,7 @@ fn lead(
 
 /// B11: a sheet is taken at its lower side, peeled off and pressed together; how far it is spread out then, against how it lies at rest.
 fn bundles(rows: &mut Vec<Row>) -> Result<()> {
+    let mut spreads = Vec::new();
     for (name, bending) in [
         ("no bending", Bending::None),
         ("bending springs", Bending::Springs { stiffness: 650.0 }),
@@ -128,6 +129,15 @@ fn bundles(rows: &mut Vec<Row>) -> Result<()> {
             bend(&membrane, &nodes),
             "°",
         ));
+        spreads.push(spread);
+    }
+    // In the thesis what does not bend crumples, and what does stays spread.
+    let case = "B11 pulled off";
+    for (metric, k) in [
+        ("spread, bending springs : no bending", 1),
+        ("spread, hinges : no bending", 2),
+    ] {
+        rows.push(Row::single(case, metric, spreads[k] / spreads[0], "").at_least(1.2));
     }
     Ok(())
 }

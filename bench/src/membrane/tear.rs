@@ -193,6 +193,7 @@ pub fn tears(effort: Effort) -> Result<Vec<Row>> {
     // Slightly varied, as there.
     let runs = effort.repeats(100, 5);
     let mut rows = Vec::new();
+    let mut straight = Vec::new();
     for way in &WAYS {
         let case = format!("B1 {}", way.name);
         let (mut searches, mut edits) = (Vec::new(), Vec::new());
@@ -228,6 +229,7 @@ pub fn tears(effort: Effort) -> Result<Vec<Row>> {
         if let Some([printed, most, calls, all]) = way.printed {
             mean = mean.against(MACHINE, 1e3 * printed).below(1e3 * printed);
             greatest = greatest.against(MACHINE, 1e3 * most);
+            // Of the same order of magnitude, where a tear does not end with the length of a few edges.
             count = count.against(MACHINE, calls);
             total = total.against(MACHINE, all);
         }
@@ -251,6 +253,15 @@ pub fn tears(effort: Effort) -> Result<Vec<Row>> {
             1e3 * off,
             "mm",
         ));
+        straight.push(off);
+    }
+    // In the thesis continuous tears run straight through, and edges lead others astray.
+    let case = "B1 off straight";
+    for (metric, k) in [
+        ("continuous : edge-based", 2),
+        ("continuous, by tension : edge-based", 3),
+    ] {
+        rows.push(Row::single(case, metric, straight[k] / straight[0], "").at_most(1.0));
     }
     Ok(rows)
 }
