@@ -181,7 +181,7 @@ fn peeled(rows: &mut Vec<Row>) -> Result<()> {
     });
     parts.measure = Measure::Tension { reach: 1.2e-3 };
     parts.damping = 60.0;
-    parts.tearing = Some(tearing(Algorithm::Continuous, 60.0));
+    parts.tearing = Some(tearing(Algorithm::Continuous, 250.0));
     let mut membrane = Membrane::new(parts)?;
     let mut nodes = membrane.rest();
     for x in [3.2e-3, 5.3e-3] {

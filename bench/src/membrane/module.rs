@@ -90,7 +90,7 @@ pub fn modules(effort: Effort) -> Result<Vec<Row>> {
         membrane.sheet().triangle_count() as f64,
         "",
     ));
-    rows.push(Row::single(case, "  calls that tore", f64::from(calls), "").at_least(50.0));
+    rows.push(Row::single(case, "  calls that tore", f64::from(calls), "").at_least(20.0));
     rows.extend(super::retina::retina()?);
     // No program can: it takes residents, two wet-labs and three weeks.
     rows.push(

@@ -64,6 +64,9 @@ pub fn paths(effort: Effort) -> Result<Vec<Row>> {
     Ok(rows)
 }
 
+/// Tension at a tip from which on the sheet tears, N/m.
+const CIRCLE: f64 = 250.0;
+
 /// Radius of the circle that is to be torn out, m.
 const RADIUS: f64 = 2.4e-3;
 
@@ -98,7 +101,7 @@ fn circle(name: &str, algorithm: Algorithm, refine: usize, rows: &mut Vec<Row>) 
     let mut parts = parts(shape, true)?;
     parts.measure = Measure::Tension { reach: 1.2e-3 };
     parts.damping = 60.0;
-    parts.tearing = Some(tearing(Algorithm::Subdivision, 100.0));
+    parts.tearing = Some(tearing(Algorithm::Subdivision, CIRCLE));
     let start = nearest(&parts.sheet, MIDDLE + DVec3::X * RADIUS, Kind::Inner)?;
     let mut membrane = Membrane::new(parts)?;
     let mut nodes = membrane.rest();
@@ -119,7 +122,7 @@ fn circle(name: &str, algorithm: Algorithm, refine: usize, rows: &mut Vec<Row>) 
         membrane.tear_at(&mut nodes, tip, 1.0, way)?;
         tip = front(&membrane).context("the slit has a tip")?;
     }
-    membrane.set_tearing(Some(tearing(algorithm, 100.0)))?;
+    membrane.set_tearing(Some(tearing(algorithm, CIRCLE)))?;
     let mut forceps = Forceps::new(ForcepsParts {
         axis: [DVec3::X * -0.2e-3, DVec3::X * 0.2e-3],
         reach: 0.3e-3,
@@ -134,13 +137,13 @@ fn circle(name: &str, algorithm: Algorithm, refine: usize, rows: &mut Vec<Row>) 
     let (mut calls, mut frames) = (0_u32, 0_u32);
     while membrane.sheet().pieces() < 2 && frames < 4000 {
         let here = membrane.sheet().rest(tip);
-        let (way, inwards) = pull(here);
+        let (_, inwards) = pull(here);
         let far = hand.is_none_or(|(_, since)| since.distance(here) > 0.4e-3);
         let from = match hand {
             Some((pose, _)) if !far => pose,
             _ => {
-                // Beside the tear, a little behind its tip.
-                let place = nodes.position[tip.slot()] + inwards * 0.45e-3 - way * 0.2e-3;
+                // Beside the tip.
+                let place = nodes.position[tip.slot()] + inwards * 0.8e-3;
                 let pose = Pose::new(place, DQuat::IDENTITY);
                 forceps.open();
                 forceps.close(&membrane, &nodes, &pose);
