@@ -181,6 +181,50 @@ fn a_sheet_that_is_folded_over_stays_on_itself() {
     assert!(end.iter().all(|p| p.y < -0.002), "{:?}", end[0]);
 }
 
+/// A closed net: a vessel that lies on a block and is pressed flat by another one, which falls on it.
+fn pressed(thickness: &str) -> String {
+    world(-9.81)
+        + "[[body]]\nname = \"ground\"\nmotion = \"static\"\nposition = [0.0, -0.0162, 0.0]\nform = { box = [0.02, 0.01, 0.02] }\n\
+           [[body]]\nname = \"weight\"\nposition = [0.0, 0.0112, 0.0]\nmass = 0.15\nform = { box = [0.008, 0.005, 0.02] }\ndamping = 2.0\n\
+           [[pipe]]\nname = \"vessel\"\npath = [[-0.03, 0.0, 0.0], [0.03, 0.0, 0.0]]\nradii = [[0.006, 0.006]]\nrings = 13\naround = 12\n\
+           fixed = [{ ring = 0 }, { ring = 12 }]\n\
+           [pipe.material]\nmass = 0.00015\ndamping = 0.03\nstiffness = 30.0\nmemory = 3.0\ncentre_mass = 0.001\ncentre_damping = 0.1\nturn_damping = 0.00005\n"
+        + thickness
+        + "\n"
+}
+
+#[test]
+fn walls_of_a_vessel_that_is_pressed_flat_stay_apart() {
+    // The least that a node of the upper wall is above the lower one, right below it.
+    let gap = |simulation: &Simulation| {
+        let matter = simulation.model().tissues[0].matter;
+        let rest = &simulation.model().start[matter.index()].position;
+        let now = places(simulation, "vessel");
+        let wall = |up: f64| {
+            let near = |n: &usize| rest[*n].x.abs() < 0.006 && rest[*n].y * up > 0.005;
+            let nodes = (0..rest.len()).filter(near).map(|n| now[n]);
+            nodes.collect::<Vec<DVec3>>()
+        };
+        let (above, below) = (wall(1.0), wall(-1.0));
+        let apart = above
+            .iter()
+            .flat_map(|p| below.iter().map(move |q| *p - *q));
+        let over = apart.filter(|d| d.x.hypot(d.z) < 0.001).map(|d| d.y);
+        over.fold(f64::INFINITY, f64::min)
+    };
+    let mut simulation = built(&pressed("contact_thickness = 0.0008"));
+    for step in 0..20 {
+        run(&mut simulation, 6);
+        assert_eq!(crossings(&simulation), 0, "step {step}");
+    }
+    let left = gap(&simulation);
+    assert!((0.0006..0.0015).contains(&left), "{left}");
+    // Without a thickness they go through each other: what is tested is not given.
+    let mut thin = built(&pressed(""));
+    run(&mut thin, 120);
+    assert!(crossings(&thin) > 20, "{}", crossings(&thin));
+}
+
 #[test]
 fn a_sheet_that_falls_on_another_lies_on_it() {
     let mut simulation = built(&stack("contact_thickness = 0.0004"));
