@@ -8,6 +8,8 @@ mod capsule;
 mod convex;
 mod deep;
 mod edit;
+#[cfg(test)]
+mod edit_cost;
 mod follow;
 mod look;
 mod probe;
