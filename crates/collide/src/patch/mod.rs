@@ -103,6 +103,8 @@ pub struct Patch {
     tree: Option<Tree>,
     /// A triangle with a corner that is no number, met by the last search.
     broken: Option<u32>,
+    /// A probe that is at no place, met by the last question.
+    lost: Option<u32>,
     /// Where the nodes were when they were last looked at, for [`follow`](Patch::follow).
     followed: Vec<DVec3>,
     /// Where they were when the whole tree was fitted, likewise.
@@ -285,13 +287,19 @@ impl Patch {
         self.broken
     }
 
+    /// The first probe that is [at no place](Probe::is_placed), if the last [`gather`](Self::gather) or [`touches`](Self::touches) was given one that is wanted. What it touches nobody can
+    /// tell, and what is told of it need not be all; whoever moves it has to be told.
+    pub fn lost(&self) -> Option<usize> {
+        self.lost.map(|probe| probe as usize)
+    }
+
     /// The corners of the gathered triangles; some more than once.
     pub fn near_nodes(&self) -> impl Iterator<Item = u32> {
         self.near_corners.iter().copied().flatten()
     }
 
     /// Where the probes touch the gathered triangles or come within their margins of touching. Nodes are at `positions` and
-    /// go `way` (m) until the question is asked again, which counts for probes that know their own way.
+    /// go `way` (m) until the question is asked again, which counts for probes that know their own way. A probe at no place is [named](Self::lost).
     /// `out` is cleared first; the order depends on the input alone.
     pub fn touches(
         &mut self,
@@ -301,6 +309,7 @@ impl Patch {
         out: &mut Vec<Touch>,
     ) {
         let scene = Scene { positions, way };
+        self.lost = self.looks.lost(probes);
         self.outward.clear();
         out.clear();
         make_room(out, self.near.len());
