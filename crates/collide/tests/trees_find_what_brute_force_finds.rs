@@ -3,6 +3,7 @@
 use glam::DVec3;
 use proptest::prelude::*;
 use trocar_collide::{
+    Capsule, Hull, Patch, Probe,
     tree::{
         Change, Search, Side, Tree, TreeError,
         hybrid::{Axis, Hybrid, Rules, Split, Tiers},
@@ -558,6 +559,55 @@ fn a_node_that_goes_bad_is_named_and_hides_nothing_from_spheres_and_boxes() {
             let more: Vec<_> = out.iter().filter(|pair| !all.contains(pair)).collect();
             assert!(!more.is_empty(), "{tiers:?}");
             assert!(more.iter().all(|pair| broken(pair[k])), "{tiers:?}");
+        }
+    }
+}
+
+/// Farther away than a node may be a refit says so; but what touches there is found all the same, and so is what a tool touches.
+#[test]
+fn what_is_too_far_away_still_touches_there() {
+    let triangles = sheet(4, 4);
+    let mut random = Random(5);
+    let flat = crumple(4, 4, 0.005, &mut random);
+    for power in [28, 29, 30, 31, 32, 60] {
+        let scale = 10.0_f64.powi(power);
+        for aside in [DVec3::ZERO, DVec3::X, -DVec3::splat(40.0)] {
+            let far: Vec<DVec3> = flat.iter().map(|p| (*p + aside) * scale).collect();
+            let near = vec![DVec3::ZERO; far.len()];
+            let mut tree = Tree::new(&triangles, &near).unwrap();
+            let fits = far.iter().all(|p| p.abs().max_element() <= 1e30);
+            assert_eq!(tree.refit(&far).is_ok(), fits, "{power} {aside}");
+            let side = Side {
+                tree: &tree,
+                positions: &far,
+            };
+            let mut search = Search::default();
+            let list = listed(&triangles);
+            let expected = brute_between(&list, &far, &list, &far);
+            assert!(expected.len() >= triangles.len());
+            assert_eq!(
+                search.between(side, side),
+                expected,
+                "1e{power} times {aside}"
+            );
+            assert_eq!(search.within(side), brute_within(&list, &far));
+            let mut patch = Patch::new(triangles.clone(), far.len()).unwrap();
+            let probes = [Probe {
+                hull: Hull::Capsule(Capsule {
+                    a: far[12],
+                    b: far[12] + DVec3::Y * scale,
+                    radius: 0.01 * scale,
+                }),
+                margin: 0.0,
+                ahead: None,
+            }];
+            patch.gather(&probes, &near, f64::INFINITY);
+            for moved in [40.0 * scale, f64::INFINITY] {
+                patch.gather(&probes, &far, moved);
+                let mut near: Vec<u32> = patch.near_nodes().collect();
+                near.sort_unstable();
+                assert!(near.contains(&12), "1e{power} times {aside}: {near:?}");
+            }
         }
     }
 }
