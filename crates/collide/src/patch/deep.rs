@@ -564,13 +564,9 @@ mod tests {
             ),
             prop::sample::select(vec![0.0004, 0.01, 0.03]),
         );
-        let judge = |(start, turn, way, (when, off, angle), size): (
-            [f64; 3],
-            [f64; 3],
-            [f64; 3],
-            (f64, [f64; 3], f64),
-            f64,
-        )| {
+        type Vector = [f64; 3];
+        type Given = (Vector, Vector, Vector, (f64, Vector, f64), f64);
+        let judge = |(start, turn, way, (when, off, angle), size): Given| {
             let pose = Pose::new(
                 DVec3::from(way) * 0.02,
                 rotation::from_scaled_axis(start.into()),
