@@ -70,7 +70,8 @@ impl Patch {
             sides,
             ..
         } = self;
-        let there = |t: u32| triangles[t as usize] != GONE;
+        // What was inherited may be of a triangle that has not come.
+        let there = |t: u32| triangles.get(t as usize).is_some_and(|c| *c != GONE);
         near.retain(|pair| there(pair.1));
         near_corners.clear();
         near_corners.extend(near.iter().map(|pair| triangles[pair.1 as usize]));

@@ -560,6 +560,18 @@ fn what_was_gathered_holds_as_far_as_it_reached() {
 }
 
 #[test]
+fn what_is_inherited_by_a_triangle_that_does_not_come_is_forgotten() {
+    let (mut patch, positions) = sheet();
+    let tool = needle(DVec3::new(0.03, 5e-4, 0.03));
+    assert!(!touches(&mut patch, &positions, tool).is_empty());
+    let (probe, from, _) = patch.sides()[0];
+    patch.inherit(&[[9999, from]]);
+    assert!(patch.sides().iter().any(|s| (s.0, s.1) == (probe, 9999)));
+    patch.edit(&[], &positions).unwrap();
+    assert!(patch.sides().iter().all(|s| s.1 != 9999));
+}
+
+#[test]
 fn boxes_that_are_shown_hold_what_swings_in_them() {
     let count = 12_u32;
     let at = |r: u32, c: u32| r * count + c;
