@@ -164,7 +164,7 @@ fn frames(effort: Effort, kind: Kind, reading: f64) -> Result<Vec<Row>> {
         );
     }
     let rounds = effort.repeats(2000, 300);
-    let mut times = vec![[const { Vec::new() }; 6]; sizes.len()];
+    let mut times = vec![[const { Vec::new() }; 7]; sizes.len()];
     let (mut near, mut follow) = (vec![0; sizes.len()], Vec::new());
     // A block of one size after the other: to go from one to the next with every frame would fill the caches of a small sheet with a large one.
     for turn in 0..rounds / BLOCK * sizes.len() {
@@ -186,11 +186,16 @@ fn frames(effort: Effort, kind: Kind, reading: f64) -> Result<Vec<Row>> {
             let mut narrow = time(&mut || patch.touches(probes, positions, &way, &mut out));
             black_box(&out);
             let first = narrow;
+            let mut strayed = 0.0;
             for _ in 1..SUBSTEPS {
                 probe = sheet.advance();
                 let probes = std::slice::from_ref(&probe);
                 let (patch, positions) = (&mut sheet.patch, &sheet.positions);
                 let way = |n: u32| sheet.ways[n as usize];
+                // Whether what was gathered still holds asks for every node, too.
+                strayed += time(&mut || {
+                    black_box(patch.strayed(positions, &sheet.ways, &Alone));
+                });
                 narrow += time(&mut || patch.touches(probes, positions, &way, &mut out));
                 black_box(&out);
             }
@@ -205,6 +210,7 @@ fn frames(effort: Effort, kind: Kind, reading: f64) -> Result<Vec<Row>> {
                 black_box(patch.follow_by(positions, &sheet.ways, &Alone));
             });
             times[k][2].push((search + narrow + asked) * 1e6);
+            times[k][6].push((search + narrow + asked + strayed) * 1e6);
             if k + 1 == sizes.len() {
                 follow.push(asked * 1e6);
             }
@@ -251,6 +257,10 @@ fn frames(effort: Effort, kind: Kind, reading: f64) -> Result<Vec<Row>> {
         rows.push(Row::new(&case, metric, firsts[k], "µs"));
         for (column, what) in [
             (2, "a frame, and how far nodes moved"),
+            (
+                6,
+                "a frame, and how far nodes moved until it and until each later substep",
+            ),
             (3, "search and narrow phase of one substep, with sweeps"),
         ] {
             let spread = blocks(&times[k][column]);
@@ -278,6 +288,17 @@ fn frames(effort: Effort, kind: Kind, reading: f64) -> Result<Vec<Row>> {
     ] {
         let ratio = all[3].median / all[1].median;
         rows.push(Row::single(case, metric, ratio, "").at_most(1.2));
+    }
+    // What a caller pays who does not know how far nodes moved; scenes do not. It looks at every node, and so grows with the surface: no aim, but to be seen beside those that have one.
+    for (column, metric) in [
+        (2, "frame, and how far nodes moved, over that at 1000"),
+        (
+            6,
+            "frame, and how far nodes moved until it and until each later substep, over that at 1000",
+        ),
+    ] {
+        let [small, large] = [1, 3].map(|k| blocks(&times[k][column]).median);
+        rows.push(Row::single(case, metric, large / small, ""));
     }
     let follow = Summary::of(follow);
     rows.push(Row::new(
