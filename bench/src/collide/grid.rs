@@ -133,8 +133,8 @@ impl Centroids {
 /// How many frames the flexible body is seen in.
 const FRAMES: usize = 8;
 
-/// The flexible body: a ball with 324 nodes on its surface, pushed half into the waist of the other from the side, so that it lies around it, above and below, with some nodes in the other's box only
-/// and some nowhere near. (The source says 324 elements; a body of so many tetrahedra has fewer nodes.) It yields to the other and waves, another way in each frame, m.
+/// The flexible body: a ball with 324 nodes on its surface, pushed half into the other from the side where that is thick, so that some of its nodes are in the other, some in its box only and some
+/// nowhere near. (The source says 324 elements; a body of so many tetrahedra has fewer nodes.) It is flattened by the other and waves, another way in each frame, m.
 fn soft() -> Vec<Vec<DVec3>> {
     let (_, nodes) = sphere(23, 14);
     let frame = |k: usize| {
@@ -143,7 +143,7 @@ fn soft() -> Vec<Vec<DVec3>> {
             let wave = real::sin(5.0 * n.y + phase) + real::sin(4.0 * n.z - phase);
             // Flat where it meets the other.
             let flat = DVec3::new(n.x.max(-0.7), n.y, n.z);
-            DVec3::new(0.026, 0.042, 0.0) + flat * (0.03 + 0.001 * wave)
+            DVec3::new(0.016, 0.017, 0.0) + flat * (0.014 + 0.0005 * wave)
         };
         nodes.iter().map(place).collect()
     };

@@ -37,6 +37,9 @@ const GONE: [u32; 3] = [u32::MAX; 3];
 /// So many touched triangles are made room for at once at most.
 const MOST_ROOM: usize = 1024;
 
+/// So many sides are made room for that triangles inherit in one edit: what is torn is torn at few places.
+const INHERITED: usize = 64;
+
 /// A place where something touches, or nearly touches, a surface.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Touch {
@@ -121,6 +124,8 @@ pub struct Patch {
     /// that it can't come out on the other side (K96, K102).
     sides: Vec<Side>,
     sides_before: Vec<Side>,
+    /// What triangles that will be new take over; kept only for its memory.
+    inherited: Vec<Side>,
     /// How many of `sides_before` come before the pair that is looked at.
     passed: usize,
     /// Outer normals at edges and corners that were met in this question.
@@ -166,6 +171,7 @@ impl Patch {
             near_corners: Vec::with_capacity(room),
             sides: Vec::with_capacity(room),
             sides_before: Vec::with_capacity(room),
+            inherited: Vec::with_capacity(INHERITED),
             seen: Vec::with_capacity(room),
             outward: Vec::with_capacity(room),
             looks: Looks::with_capacity(room),
@@ -193,8 +199,11 @@ impl Patch {
     /// wherever it has drifted since they were fitted.
     pub fn see_boxes(&self, mut see: impl FnMut(usize, &Bounds, bool)) {
         let slack = self.looks.slack();
-        let numbers = self.near.last().map_or(0, |pair| pair.0 + 1);
-        let is_near = |t: u32| (0..numbers).any(|n| self.near.binary_search(&(n, t)).is_ok());
+        // One pass over what is near, whatever the number of probes.
+        let mut near: Vec<u32> = self.near.iter().map(|pair| pair.1).collect();
+        near.sort_unstable();
+        near.dedup();
+        let is_near = |t: u32| near.binary_search(&t).is_ok();
         if let Some(tree) = &self.tree {
             tree.see_boxes(is_near, |level, bounds, near| {
                 see(level, &bounds.grown(slack), near);
