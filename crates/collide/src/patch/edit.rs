@@ -1,6 +1,6 @@
 //! A surface that is torn or cut: what changes, and no more.
 
-use super::{GONE, Patch, Side, grow};
+use super::{GONE, Patch, grow};
 use crate::tree::{Change, TreeError};
 use glam::DVec3;
 use std::ops::Range;
@@ -139,20 +139,18 @@ impl Patch {
         let inherited = &mut inherited[known..];
         inherited.sort_unstable();
         // What was remembered of a number that is used again is about another triangle.
-        let again = by_probe(sides, |side| side.0).any(|range| {
-            let of_probe = &sides[range];
-            changed().any(|[new, _]| {
-                let of_old = of_probe.binary_search_by_key(new, |s| s.1);
-                of_old.is_ok_and(|k| {
-                    let key = |s: &Side| (s.0, s.1);
-                    inherited
-                        .binary_search_by_key(&key(&of_probe[k]), key)
-                        .is_err()
-                })
-            })
-        });
-        if again {
-            sides.retain(|side| !changed().any(|[new, _]| *new == side.1));
+        let mut again = false;
+        let mut start = 0;
+        while let Some(range) = of_probe(sides, start, |side| side.0) {
+            start = range.end;
+            let of_one = &mut sides[range];
+            for [new, _] in changed() {
+                if let Ok(k) = of_one.binary_search_by_key(new, |s| s.1) {
+                    // No side, until it is known whether it has another now.
+                    of_one[k].2 = 0;
+                    again = true;
+                }
+            }
         }
         // Of several that are told of one, the least is the last.
         for side in inherited.iter().rev() {
@@ -161,6 +159,9 @@ impl Patch {
                 Ok(k) => sides[k] = *side,
                 Err(k) => sides.insert(k, *side),
             }
+        }
+        if again {
+            sides.retain(|side| side.2 != 0);
         }
     }
 }
@@ -172,10 +173,15 @@ const FEW: usize = 8;
 fn by_probe<T>(list: &[T], probe: impl Fn(&T) -> u32) -> impl Iterator<Item = Range<usize>> {
     let mut start = 0;
     std::iter::from_fn(move || {
-        let first = probe(list.get(start)?);
-        let count = list[start..].partition_point(|other| probe(other) <= first);
-        let range = start..start + count;
+        let range = of_probe(list, start, &probe)?;
         start = range.end;
         Some(range)
     })
+}
+
+/// Where those of one probe are, of which the first is at `start`.
+fn of_probe<T>(list: &[T], start: usize, probe: impl Fn(&T) -> u32) -> Option<Range<usize>> {
+    let first = probe(list.get(start)?);
+    let count = list[start..].partition_point(|other| probe(other) <= first);
+    Some(start..start + count)
 }
