@@ -12,7 +12,7 @@ use clap::Args;
 use crate::step::{Steps, cargo, root, succeed, target};
 
 /// What there is to fuzz; each is a program in `fuzz/targets`.
-const NAMES: [&str; 7] = [
+const NAMES: [&str; 8] = [
     "grid_file",
     "triangles",
     "tree_edits",
@@ -20,12 +20,13 @@ const NAMES: [&str; 7] = [
     "folds",
     "near",
     "sheet_edits",
+    "patches",
 ];
 
 /// What `fuzz` may be told.
 #[derive(Args)]
 pub struct Options {
-    /// Only these: grid_file, triangles, tree_edits, sweeps, folds, near, sheet_edits.
+    /// Only these: grid_file, triangles, tree_edits, sweeps, folds, near, sheet_edits, patches.
     #[arg(value_name = "NAME")]
     names: Vec<String>,
     /// How long for each.

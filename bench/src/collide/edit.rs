@@ -1,6 +1,9 @@
 //! Ten triangles change, as where scissors close.
 
-use super::{meshes::organ, pairs::SIZES};
+use super::{
+    meshes::{Mesh, organ, starred},
+    pairs::SIZES,
+};
 use crate::{
     measure::{Effort, Summary, interleave, time},
     row::Row,
@@ -9,9 +12,10 @@ use anyhow::Result;
 use glam::DVec3;
 use std::hint::black_box;
 use trocar_collide::{
-    patch::Patch,
+    Ahead, Capsule, Hull, Patch, Probe, Way,
     tree::{Change, Tree},
 };
+use trocar_math::Alone;
 
 /// What we want of an edit, µs.
 const AIM: f64 = 5.0;
@@ -72,8 +76,81 @@ pub fn edit(effort: Effort) -> Result<Vec<Row>> {
             depth,
             "",
         ));
+        rows.push(beside_tool(&case, &mesh, rounds)?);
+        let mesh = starred(&mesh);
+        let case = format!(
+            "collide/edit, {} triangles, 12 around most nodes",
+            mesh.triangles.len()
+        );
+        rows.push(beside_tool(&case, &mesh, rounds)?);
     }
     Ok(rows)
+}
+
+/// Ten triangles of a surface change beside a needle that touches it, as when it is torn: new ones inherit from old ones on which side the needle is, and then the edit is made. What a frame asks
+/// anyway, how far nodes have moved, what is near and what is touched, comes before each batch, at another place of the surface, and is not part of it.
+fn beside_tool(case: &str, mesh: &Mesh, rounds: usize) -> Result<Row> {
+    let mut triangles = mesh.triangles.clone();
+    let mut patch = Patch::new(triangles.clone(), mesh.frames[0].len())?;
+    let (mut place, mut out, mut times) = (0, Vec::new(), Vec::new());
+    let (mut near, mut held) = (0, 0);
+    for (round, positions) in (0..rounds).zip(mesh.frames.iter().cycle()) {
+        place = (place + 7919) % (triangles.len() / 10 - BATCH);
+        let [a, b, c] = triangles[10 * (place + BATCH / 2)].map(|n| positions[n as usize]);
+        let (at, out_of_it) = (
+            (a + b + c) / 3.0,
+            (a - DVec3::splat(0.1)).normalize_or(DVec3::Y),
+        );
+        let probes = [Probe {
+            hull: Hull::Capsule(Capsule {
+                a: at + out_of_it * 0.05,
+                b: at + out_of_it * 2e-4,
+                radius: 5e-4,
+            }),
+            margin: 1.5e-3,
+            ahead: Some(Ahead {
+                way: Way::Axis([out_of_it * -2e-4; 2]),
+                watch: 1e-3,
+            }),
+        }];
+        let (moved, _) = patch.follow_by(positions, &[], &Alone);
+        patch.gather(&probes, positions, moved);
+        for _ in 0..2 {
+            patch.touches(&probes, positions, &|_| DVec3::ZERO, &mut out);
+        }
+        near += patch.near_nodes().count() / 3;
+        held += patch.sides().len();
+        let edits: Vec<(Vec<Change>, Vec<[u32; 2]>)> = (0..BATCH)
+            .map(|k| {
+                let changes = flip(&mut triangles, 10 * (place + k));
+                let pair = |two: &[Change]| match two {
+                    [one, other] => [
+                        [one.triangle, other.triangle],
+                        [other.triangle, one.triangle],
+                    ],
+                    _ => [[0; 2]; 2],
+                };
+                let origins = changes.chunks(2).flat_map(pair).collect();
+                (changes, origins)
+            })
+            .collect();
+        let seconds = time(|| {
+            for (changes, origins) in &edits {
+                patch.inherit(origins);
+                let _ = black_box(patch.edit(changes, positions));
+            }
+        });
+        // The first time everything is new to the caches and to memory.
+        if round > 0 {
+            times.push(seconds * 1e6 / BATCH as f64);
+        }
+    }
+    let metric = format!(
+        "10 triangles of a patch replaced beside a needle, with what they inherit; {} near, {} sides",
+        near / rounds.max(1),
+        held / rounds.max(1)
+    );
+    Ok(Row::new(case, &metric, Summary::of(times), "µs").at_most(AIM))
 }
 
 /// Gives the µs that an edit takes. Two triangles with a common edge get the other diagonal: five pairs side by side, at places all over the surface.

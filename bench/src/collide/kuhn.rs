@@ -154,6 +154,7 @@ fn run(sheet: &Sheet, radius: f64, way: f64, steps: usize) -> Tally {
             normals: &sheet.normals,
             fathers: &sheet.fathers,
             centres: &sheet.centre,
+            neighbours: &[],
             passes: &[],
         };
         let mut interactions = Interactions::new(sheet.nodes.len());

@@ -32,8 +32,25 @@ pub fn organ(around: u32, rows: u32, centre: DVec3) -> Mesh {
     }
 }
 
+/// The same surface with a node in the middle of every triangle: twice as many triangles are around the others, twelve around most.
+pub fn starred(mesh: &Mesh) -> Mesh {
+    let first = mesh.frames.first().map_or(0, Vec::len) as u32;
+    let fans = (first..)
+        .zip(&mesh.triangles)
+        .flat_map(|(m, [a, b, c])| [[*a, *b, m], [*b, *c, m], [*c, *a, m]]);
+    let frame = |nodes: &Vec<DVec3>| {
+        let middle = |t: &[u32; 3]| t.iter().map(|n| nodes[*n as usize]).sum::<DVec3>() / 3.0;
+        let middles = mesh.triangles.iter().map(middle);
+        nodes.iter().copied().chain(middles).collect()
+    };
+    Mesh {
+        triangles: fans.collect(),
+        frames: mesh.frames.iter().map(frame).collect(),
+    }
+}
+
 /// A ball of radius 1 with `rows` rings of nodes between two poles.
-fn sphere(around: u32, rows: u32) -> (Vec<[u32; 3]>, Vec<DVec3>) {
+pub fn sphere(around: u32, rows: u32) -> (Vec<[u32; 3]>, Vec<DVec3>) {
     let mut nodes = vec![DVec3::Z];
     for r in 1..=rows {
         let polar = std::f64::consts::PI * f64::from(r) / f64::from(rows + 1);

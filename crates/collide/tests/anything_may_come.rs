@@ -3,15 +3,18 @@
 // What helps a test may unwrap as a test may; clippy only knows the latter.
 #![allow(clippy::unwrap_used)]
 
-use glam::DVec3;
+use glam::{DQuat, DVec3};
 use proptest::prelude::*;
+use std::sync::Arc;
 use trocar_collide::{
     Ahead, Capsule, Hull, Patch, Probe, Way,
     grid::Grid,
+    rigid::{Form, Shape},
     sweep::{self, Moving},
     tree::{Change, Search, Side, Tree},
     triangle,
 };
+use trocar_math::Pose;
 
 /// A million in the long run.
 fn cases() -> u32 {
@@ -146,6 +149,46 @@ proptest! {
         }
     }
 
+    /// Whatever a tool is: one that is nowhere is named, also if it is only then that it comes to be nowhere; nobody takes for apart what can't be told.
+    #[test]
+    fn tools_at_no_place(kind in 0..4_usize, [a, b, c] in prop::array::uniform3(point()), sizes in prop::array::uniform3(number()), knows: bool, later: bool) {
+        let [radius, margin, watch] = sizes;
+        let pose = |p: DVec3| Pose::new(p, DQuat::IDENTITY);
+        let (hull, way, placed) = match kind {
+            0 => (Hull::Capsule(Capsule { a, b, radius }), Way::Axis([c, a]), a.is_finite() && b.is_finite() && radius.is_finite()),
+            1 => (Hull::Below(a, b), Way::Pose(pose(c)), a.is_finite() && b.is_finite()),
+            2 => {
+                let cube = Shape::new(&Form::Box { half: DVec3::splat(0.2) }).unwrap();
+                (Hull::Convex(cube.piece(0, &pose(a))), Way::Pose(pose(c)), a.is_finite())
+            }
+            _ => (Hull::Grid(Arc::new(tetrahedron()), pose(a)), Way::Pose(pose(c)), a.is_finite()),
+        };
+        let ahead = knows.then_some(Ahead { way, watch });
+        let probe = Probe { hull, margin, ahead };
+        let sound = Probe { hull: Hull::Capsule(Capsule { a: DVec3::Y, b: DVec3::Y * 2.0, radius: 0.1 }), margin: 0.1, ahead: None };
+        let goes = !knows || c.is_finite() && !watch.is_nan();
+        let placed = placed && goes && !margin.is_nan();
+        prop_assert_eq!(probe.is_placed(), placed);
+        let positions = [DVec3::ZERO, DVec3::X, DVec3::Z];
+        let mut patch = Patch::new(vec![[0, 1, 2]], 3).unwrap();
+        let mut out = Vec::new();
+        let probes = [sound.clone(), probe];
+        let lost = (!placed).then_some(1);
+        if later {
+            patch.gather(&[sound.clone(), sound.clone()], &positions, f64::INFINITY);
+            prop_assert_eq!(patch.lost(), None);
+        } else {
+            patch.gather(&probes, &positions, f64::INFINITY);
+            prop_assert_eq!(patch.lost(), lost);
+        }
+        patch.touches(&probes, &positions, &|_| DVec3::ZERO, &mut out);
+        prop_assert_eq!(patch.lost(), lost);
+        // Of those that nobody wants nobody asks.
+        patch.gather_some(&probes, |c| c == 0, &positions, 0.0);
+        patch.touches(&probes, &positions, &|_| DVec3::ZERO, &mut out);
+        prop_assert_eq!(patch.lost(), None);
+    }
+
     #[test]
     fn files_of_grids(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
         prop_assert!(Grid::from_bytes(&bytes).is_err());
@@ -154,11 +197,15 @@ proptest! {
     }
 }
 
-#[test]
-fn every_byte_of_a_grid_counts() {
+fn tetrahedron() -> Grid {
     let positions = [DVec3::ZERO, DVec3::X, DVec3::Y, DVec3::Z];
     let triangles = [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]];
-    let whole = Grid::new(&positions, &triangles, 0.25).unwrap().to_bytes();
+    Grid::new(&positions, &triangles, 0.25).unwrap()
+}
+
+#[test]
+fn every_byte_of_a_grid_counts() {
+    let whole = tetrahedron().to_bytes();
     assert!(Grid::from_bytes(&whole).is_ok());
     for at in 0..whole.len() {
         let mut bytes = whole.clone();

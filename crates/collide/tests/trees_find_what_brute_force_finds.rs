@@ -3,6 +3,7 @@
 use glam::DVec3;
 use proptest::prelude::*;
 use trocar_collide::{
+    Capsule, Hull, Patch, Probe,
     tree::{
         Change, Search, Side, Tree, TreeError,
         hybrid::{Axis, Hybrid, Rules, Split, Tiers},
@@ -297,6 +298,63 @@ proptest! {
     }
 
     #[test]
+    fn with_spheres_and_boxes_that_deform_and_are_edited_where_they_were_carried(
+        [r, c] in prop::array::uniform2(1_u32..6),
+        seed: u64,
+        [upper, middle] in prop::array::uniform2(0_u32..6),
+        leaf in 1_usize..4,
+        turn in prop::array::uniform3(-3.0_f64..3.0),
+        slack in prop::sample::select(vec![0.0, 0.003, 0.01, 0.03]),
+        edits in 0_usize..3,
+    ) {
+        let mut random = Random(seed);
+        let tool = sheet(r, c);
+        let at = crumple(r, c, 0.003, &mut random);
+        let rules = Rules { tiers: Tiers { upper, middle }, leaf, slack, ..Rules::default() };
+        let rest = Hybrid::new(&tool, &at, rules).unwrap();
+        let mut carried = rest.clone();
+        let mut out = Vec::new();
+        // Splinters at some nodes: what touches there can be missed, as nothing else is near.
+        let splinters = |places: &[DVec3]| {
+            let of = |p: &DVec3| [*p, *p + DVec3::X * 1e-5, *p + DVec3::Y * 1e-5];
+            let there: Vec<DVec3> = places.iter().step_by(3).flat_map(of).collect();
+            let list: Vec<[u32; 3]> = (0..there.len() as u32 / 3).map(|k| [3 * k, 3 * k + 1, 3 * k + 2]).collect();
+            let tree = Hybrid::new(&list, &there, Rules { slack: 0.0, leaf: 1, ..rules }).unwrap();
+            (tree, list, there)
+        };
+        for _ in 0..3 {
+            let rotation = trocar_math::rotation::from_scaled_axis(DVec3::from(turn) + random.point());
+            let pose = Pose::new(random.point(), rotation);
+            carried.carry(&rest, &pose);
+            let mut places: Vec<DVec3> = at.iter().map(|p| pose.point(*p)).collect();
+            let mut list: Vec<Option<[u32; 3]>> = tool.iter().copied().map(Some).collect();
+            for round in 0..3 {
+                let changes: Vec<Change> = (0..edits).map(|_| {
+                    let corners = (random.below(4) > 0).then(|| [0; 3].map(|_| random.below(at.len()) as u32));
+                    Change { triangle: random.below(list.len()) as u32, corners }
+                }).collect();
+                if edits > 0 {
+                    carried.edit(&changes, &places).unwrap();
+                    changes.iter().for_each(|c| list[c.triangle as usize] = c.corners);
+                }
+                // As far as boxes with a slack may let them, some nodes in some rounds.
+                for p in &mut places {
+                    *p += random.point() * slack * [0.0, 0.5, 1.5][random.below(3)];
+                }
+                if round > 0 || edits == 0 {
+                    carried.refit(&places).unwrap();
+                } else {
+                    places = at.iter().map(|p| pose.point(*p)).collect();
+                }
+                let now: List = (0..).zip(&list).filter_map(|(i, t)| t.map(|t| (i, t))).collect();
+                let (other, few, there) = splinters(&places);
+                carried.pairs(&places, (&other, &there), touch, &mut out);
+                prop_assert_eq!(&out, &brute_between(&now, &places, &listed(&few), &there), "round {}", round);
+            }
+        }
+    }
+
+    #[test]
     fn with_a_margin(seed: u64, margin in 0.0_f64..0.01) {
         let mut random = Random(seed);
         let (a, b) = (sheet(5, 5), sheet(4, 6));
@@ -505,6 +563,54 @@ fn a_node_that_goes_bad_is_named_and_hides_nothing_from_spheres_and_boxes() {
     }
 }
 
+/// Farther away than a node may be a refit says so; but what touches there is found all the same, and so is what a tool touches.
+#[test]
+fn what_is_too_far_away_still_touches_there() {
+    let triangles = sheet(4, 4);
+    let mut random = Random(5);
+    let flat = crumple(4, 4, 0.005, &mut random);
+    for scale in [1e28, 1e29, 1e30, 1e31, 1e32, 1e60] {
+        for aside in [DVec3::ZERO, DVec3::X, -DVec3::splat(40.0)] {
+            let far: Vec<DVec3> = flat.iter().map(|p| (*p + aside) * scale).collect();
+            let near = vec![DVec3::ZERO; far.len()];
+            let mut tree = Tree::new(&triangles, &near).unwrap();
+            let fits = far.iter().all(|p| p.abs().max_element() <= 1e30);
+            assert_eq!(tree.refit(&far).is_ok(), fits, "{scale:e} {aside}");
+            let side = Side {
+                tree: &tree,
+                positions: &far,
+            };
+            let mut search = Search::default();
+            let list = listed(&triangles);
+            let expected = brute_between(&list, &far, &list, &far);
+            assert!(expected.len() >= triangles.len());
+            assert_eq!(
+                search.between(side, side),
+                expected,
+                "{scale:e} times {aside}"
+            );
+            assert_eq!(search.within(side), brute_within(&list, &far));
+            let mut patch = Patch::new(triangles.clone(), far.len()).unwrap();
+            let probes = [Probe {
+                hull: Hull::Capsule(Capsule {
+                    a: far[12],
+                    b: far[12] + DVec3::Y * scale,
+                    radius: 0.01 * scale,
+                }),
+                margin: 0.0,
+                ahead: None,
+            }];
+            patch.gather(&probes, &near, f64::INFINITY);
+            for moved in [40.0 * scale, f64::INFINITY] {
+                patch.gather(&probes, &far, moved);
+                let mut near: Vec<u32> = patch.near_nodes().collect();
+                near.sort_unstable();
+                assert!(near.contains(&12), "{scale:e} times {aside}: {near:?}");
+            }
+        }
+    }
+}
+
 #[test]
 fn empty_trees_touch_nothing() {
     let (empty, one) = (
@@ -526,6 +632,36 @@ fn empty_trees_touch_nothing() {
     assert!(search.between(e, t).is_empty() && search.between(t, e).is_empty());
     assert!(search.within(e).is_empty() && search.within(t).is_empty());
     assert_eq!(search.between(t, t), [[0, 0]]);
+}
+
+/// A box that is turned and boxed again has corners outside the sphere around it, and a slack would have it kept for what has come there.
+#[test]
+fn a_box_that_was_carried_is_not_kept_for_what_its_sphere_does_not_hold() {
+    let flat = |x: f64, y: f64| DVec3::new(x, y, 0.0);
+    let at = [-0.001, 0.001].map(|x| flat(x, -0.001));
+    let at = [at[0], at[1], flat(0.001, 0.001), flat(-0.001, 0.001)];
+    let rules = Rules {
+        tiers: Tiers::SPHERES,
+        slack: 0.01,
+        ..Rules::default()
+    };
+    let rest = Hybrid::new(&[[0, 1, 2], [0, 2, 3]], &at, rules).unwrap();
+    let rotation = trocar_math::rotation::from_scaled_axis(DVec3::Z * std::f64::consts::FRAC_PI_4);
+    let mut carried = rest.clone();
+    carried.carry(&rest, &Pose::new(DVec3::ZERO, rotation));
+    let corner = DVec3::new(0.0155, 0.0155, 0.0099);
+    let [a, b, c, _] = at.map(|p| rotation * p);
+    let places = [a, b, c, corner];
+    carried.refit(&places).unwrap();
+    let there = [corner, corner + DVec3::X * 1e-4, corner + DVec3::Y * 1e-4];
+    let tight = Rules {
+        slack: 0.0,
+        ..rules
+    };
+    let other = Hybrid::new(&[[0, 1, 2]], &there, tight).unwrap();
+    let mut out = Vec::new();
+    carried.pairs(&places, (&other, &there), touch, &mut out);
+    assert_eq!(out, [[1, 0]]);
 }
 
 #[test]

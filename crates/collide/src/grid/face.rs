@@ -4,12 +4,9 @@
 //! parts by at most 1), so a part of a triangle about a point can't be deeper than that point by more than √3 times its radius. Parts that can't
 //! be deeper than what has been found are left out, others are halved.
 
-use super::{Depth, DetectError, Grid, cell::Reader};
+use super::{Depth, DetectError, Grid, Part, STEEPEST, cell::Reader, halves};
 use glam::{DMat3, DVec3};
 use trocar_math::{Pose, f64x4};
-
-/// How much deeper a point may be than another one, for each unit of way between them.
-const STEEPEST: f64 = 1.732_050_807_568_877_3;
 
 /// Where a triangle is deepest in a body.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -20,12 +17,12 @@ pub struct Dent {
     pub at: Depth,
 }
 
-/// A part of a triangle: weights of its corners in the whole.
-type Part = [DVec3; 3];
-
 impl Grid {
     /// The deepest point of a triangle (world, m) in the body at `pose`, to within `precision` (m, at least a sixteenth of a cell): no other is deeper by more. None if all of it is
     /// outside, by more than `skin` (m, at most a cell) less that precision. What is no number, or too thick a skin, is refused.
+    ///
+    /// For whoever has to know how deep a triangle is for certain, and asks about few. A [`Patch`](crate::Patch) with a [`Hull::Grid`](crate::Hull::Grid), which is what scenes run on, looks at places about a cell
+    /// apart instead, at a cost that does not depend on how flat the triangle lies: where all of it is about as deep, nothing can be left out here until parts are as small as the precision.
     ///
     /// A triangle so large that its places can't be told to that precision (some 10¹² cells) is at least as deep as any of it may be; its way out is not known then, and zero.
     pub fn deepest(
@@ -92,7 +89,7 @@ impl Grid {
                 best.at = Some((middle, false));
                 continue;
             }
-            let [a, b] = halves(&part, &at);
+            let [a, b] = halves_by(&part, &at);
             (open[count], open[count + 1]) = (a, b);
             count += 2;
         }
@@ -136,7 +133,7 @@ impl Grid {
             let out = -height(&reader, centre);
             most = most.max(out);
             if out + STEEPEST * radius > most + OUT_WITHIN {
-                let [a, b] = halves(&at, &at);
+                let [a, b] = halves_by(&at, &at);
                 open.extend([a, b]);
             }
         }
@@ -168,11 +165,9 @@ fn height(reader: &Reader<'_>, at: DVec3) -> f64 {
     -1.0 - at.distance(within)
 }
 
-/// A part cut across its longest edge.
-fn halves(part: &Part, at: &[DVec3; 3]) -> [Part; 2] {
+/// A part cut across its longest edge, by where its corners are.
+fn halves_by(part: &Part, at: &[DVec3; 3]) -> [Part; 2] {
     let length = |i: usize| at[(i + 1) % 3].distance_squared(at[i]);
-    let i = (0..3).fold(0, |best, i| if length(i) > length(best) { i } else { best });
-    let (j, k) = ((i + 1) % 3, (i + 2) % 3);
-    let middle = 0.5 * (part[i] + part[j]);
-    [[part[i], middle, part[k]], [middle, part[j], part[k]]]
+    let longest = (0..3).fold(0, |best, i| if length(i) > length(best) { i } else { best });
+    halves(part, longest)
 }

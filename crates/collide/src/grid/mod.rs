@@ -29,6 +29,22 @@ pub use face::Dent;
 pub use file::{DamagedGrid, MAGIC};
 pub use tree::{Nearest, Tree, solid_angle};
 
+/// How much deeper a point may be than another one, for each unit of way between them: each of the three parts of the way to the surface changes by at most 1.
+const STEEPEST: f64 = 1.732_050_807_568_877_3;
+
+/// A part of a triangle: weights of its corners in the whole, or where they are.
+pub(crate) type Part = [DVec3; 3];
+
+/// A part cut across the edge that begins at one of its corners.
+pub(crate) fn halves(part: &Part, from: usize) -> [Part; 2] {
+    let (to, third) = ((from + 1) % 3, (from + 2) % 3);
+    let middle = 0.5 * (part[from] + part[to]);
+    [
+        [part[from], middle, part[third]],
+        [middle, part[to], part[third]],
+    ]
+}
+
 /// Cells along the edge of a block.
 const SIDE: usize = 4;
 /// Points along it.

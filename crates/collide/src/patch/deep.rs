@@ -1,16 +1,17 @@
 //! A body with a distance grid on the triangles of a surface (F12–F20, F42, F43).
 //!
 //! Boxes have been compared when triangles were gathered; then each node goes through [`Grid::detect`], and of triangles that are larger than a cell
-//! places between their corners do, about a cell apart, wherever the grid reaches. What is beyond the skin is followed along its way.
+//! places between their corners do, about a cell apart, wherever the grid reaches. What is beyond the skin is followed along its way,
+//! which is an arc to a body that turns.
 
 use super::{
     Patch, Scene, Touch, bearing,
     probe::{Ahead, Probe, Way},
 };
-use crate::grid::{Depth, Grid, Sunk};
+use crate::grid::{Depth, Grid, Part, Sunk, halves};
 use glam::DVec3;
 use std::ops::Range;
-use trocar_math::{Bounds, Pose};
+use trocar_math::{Bounds, Pose, rotation};
 
 /// A triangle with edges longer than so many cells is halved, and halves that are beside the grid's box are left out: a body may be small beside a triangle.
 const MOST_PLACES: u32 = 16;
@@ -20,6 +21,12 @@ const OPEN: usize = 128;
 
 /// A place between corners counts if it is deeper than they are by so much, in cells: on what is flat all are as deep, and corners are enough.
 const DEEPER: f64 = 0.125;
+
+/// What turns is followed along chords that are no farther from the arc than this, in cells.
+const BEND: f64 = 1.0 / 64.0;
+
+/// Parts of a way that may wait. Each halving leaves one more, and makes them bend a quarter as much.
+const ARCS: usize = 64;
 
 /// The feature of a contact between corners.
 const BETWEEN: u32 = 1;
@@ -57,12 +64,11 @@ struct Course<'a> {
     pose: &'a Pose,
     /// Where it ends, if that is known.
     end: Option<Pose>,
+    /// How far it turns until then, rad.
+    turn: f64,
     /// What is nearer than this touches in any case, m.
     skin: f64,
 }
-
-/// A part of a triangle: weights of its corners in the whole.
-type Part = [DVec3; 3];
 
 /// A triangle, and where its corners go (world, m).
 struct Face {
@@ -85,48 +91,85 @@ impl Face {
     }
 }
 
-/// A part cut across the edge that begins at one of its corners.
-fn halves(part: &Part, from: usize) -> [Part; 2] {
-    let (to, third) = ((from + 1) % 3, (from + 2) % 3);
-    let middle = 0.5 * (part[from] + part[to]);
-    [
-        [part[from], middle, part[third]],
-        [middle, part[to], part[third]],
-    ]
-}
-
 impl Course<'_> {
     /// False if no place of a part of a triangle comes into the grid's box on its way, so that nothing is known of any.
     fn reaches(&self, face: &Face, part: &Part) -> bool {
         let at = part.map(|w| Face::weighed(&face.corners, w));
         let ways = part.map(|w| Face::weighed(&face.ways, w));
         let now = at.map(|p| self.pose.local(p));
-        // All places go straight, so that they stay between those of the corners.
+        // All places go straight, or as far from there as the body's turn takes a corner, so that they stay between those of the corners.
         let then = self
             .end
             .map(|end| [0, 1, 2].map(|k| end.local(at[k] + ways[k])));
         let around = Bounds::of(now.into_iter().chain(then.into_iter().flatten()));
+        let bends = [0, 1, 2].map(|k| self.bend(at[k], ways[k]));
         // Places of a part may be a rounding beside what is around its corners.
-        around
-            .grown(1e-6 * self.grid.cell())
-            .overlaps(&self.grid.bounds())
+        let aside = bends[0].max(bends[1]).max(bends[2]) + 1e-6 * self.grid.cell();
+        around.grown(aside).certain().overlaps(&self.grid.bounds())
+    }
+
+    /// How far from a straight line, m, a point that is now at `p` and goes `way` (world, m) may come on its way as the body sees it.
+    ///
+    /// Seen from a frame that turns by `turn` at a constant rate while the point goes straight by u in it, the point is accelerated by at most turn²·|p| + 2·turn·|u|; and what is
+    /// accelerated by at most a is never farther than a/8 from the line between its ends.
+    fn bend(&self, p: DVec3, way: DVec3) -> f64 {
+        let Some(end) = self.end.filter(|_| self.turn > 0.0) else {
+            return 0.0;
+        };
+        let (from, to) = (p - self.pose.position, p + way - end.position);
+        let far = from.length().max(to.length());
+        0.125 * self.turn * (self.turn * far + 2.0 * from.distance(to))
     }
 
     /// How a point that is now at `p` and goes `way` (world, m) comes into the body, if it does: after which part of its way, the way out there, and the place of the surface as it
-    /// is now.
+    /// is now. A body that turns sees it come along an arc, of which nothing is left out: it is cut into chords, and what comes as near to the body as the arc may be from its chord is taken to come in.
     fn meets(&self, p: DVec3, way: DVec3) -> Option<(f64, DVec3, DVec3)> {
         let end = self.end?;
         let (from, to) = (self.pose.local(p), end.local(p + way));
+        let bend = self.bend(p, way);
+        let far = from.distance(to) + bend;
+        if !far.is_finite() {
+            // Nobody can tell: it may meet at once.
+            return Some((0.0, self.pose.rotation * way_out(DVec3::ZERO, from), p));
+        }
         // What goes less far than the skin is thick is met within it.
-        if from.distance_squared(to) <= self.skin * self.skin {
+        if far <= self.skin {
             return None;
         }
-        let time = self.grid.enters(from, to)?;
-        let there = from.lerp(to, time);
-        let depth = self.grid.at(there)?;
-        let normal = self.pose.rotation * way_out(depth.normal, there);
-        // A step of the way may end a little inside.
-        Some((time, normal, self.pose.point(there) + normal * depth.depth))
+        let at = |time: f64| {
+            let pose = self.pose.interpolate(&end, time);
+            pose.local(p + way * time)
+        };
+        let mut open = [((0.0, from), (1.0, to)); ARCS];
+        let mut count = 1;
+        while count > 0 {
+            count -= 1;
+            let ((start, from), (stop, to)) = open[count];
+            let aside = bend * (stop - start) * (stop - start);
+            let around = Bounds::of([from, to]).grown(aside);
+            if !around.certain().overlaps(&self.grid.bounds()) {
+                continue;
+            }
+            if aside > BEND * self.grid.cell() && count + 2 <= ARCS {
+                let middle = 0.5 * (start + stop);
+                let between = (middle, at(middle));
+                // What comes first has its turn first.
+                open[count] = (between, (stop, to));
+                open[count + 1] = ((start, from), between);
+                count += 2;
+                continue;
+            }
+            let aside = aside.min(BEND * self.grid.cell());
+            if let Some(part) = self.grid.comes_near(from, to, aside) {
+                let there = from.lerp(to, part);
+                let depth = self.grid.at(there)?;
+                let normal = self.pose.rotation * way_out(depth.normal, there);
+                // A step of the way may end a little inside.
+                let surface = self.pose.point(there) + normal * depth.depth;
+                return Some((start + part * (stop - start), normal, surface));
+            }
+        }
+        None
     }
 }
 
@@ -156,10 +199,15 @@ impl Patch {
             }) => (Some(end), watch),
             _ => (None, probe.margin),
         };
+        let turn = end.map_or(0.0, |end| {
+            let turn = end.rotation * pose.rotation.conjugate();
+            rotation::to_scaled_axis(turn).length()
+        });
         let course = Course {
             grid,
             pose,
             end,
+            turn,
             skin: watch.min(grid.cell()),
         };
         let mut deep = std::mem::take(&mut self.deep);
@@ -350,8 +398,9 @@ impl Patch {
 mod tests {
     use super::super::Hull;
     use super::*;
-    use glam::DQuat;
-    use std::sync::Arc;
+    use glam::{DQuat, Vec3Swizzles};
+    use proptest::prelude::*;
+    use std::{cell::Cell, sync::Arc};
 
     /// A plate 20 mm wide and 2 mm thick about the origin, with cells of 1 mm.
     fn plate() -> Arc<Grid> {
@@ -365,19 +414,21 @@ mod tests {
                 half * DVec3::from([0, 1, 2].map(|a| if k >> a & 1 == 1 { 1.0 } else { -1.0 }))
             })
             .collect();
-        let faces: [[u32; 4]; 6] = [
-            [0, 4, 6, 2],
-            [1, 3, 7, 5],
-            [0, 1, 5, 4],
-            [2, 6, 7, 3],
-            [0, 2, 3, 1],
-            [4, 5, 7, 6],
-        ];
-        let triangles: Vec<[u32; 3]> = faces
-            .iter()
-            .flat_map(|[a, b, c, d]| [[*a, *b, *c], [*a, *c, *d]])
-            .collect();
-        Grid::new(&points, &triangles, cell).unwrap()
+        Grid::new(&points, &FACES.map(triangles_of).concat(), cell).unwrap()
+    }
+
+    /// Of a block whose corners are numbered by the bits of x, y and z.
+    const FACES: [[u32; 4]; 6] = [
+        [0, 4, 6, 2],
+        [1, 3, 7, 5],
+        [0, 1, 5, 4],
+        [2, 6, 7, 3],
+        [0, 2, 3, 1],
+        [4, 5, 7, 6],
+    ];
+
+    fn triangles_of([a, b, c, d]: [u32; 4]) -> [[u32; 3]; 2] {
+        [[a, b, c], [a, c, d]]
     }
 
     fn touches(grid: &Arc<Grid>, positions: &[DVec3], end: Pose, way: DVec3) -> Vec<Touch> {
@@ -488,6 +539,103 @@ mod tests {
             for way in [-down, down * 0.4, DVec3::X * 0.1] {
                 assert_eq!(touches(&grid, &place, still, way), []);
             }
+        }
+    }
+
+    /// A plate at the end of an arm that is swung round by up to half a turn in one go: what it passes is met, although on the straight way between where it is seen first and last there may be nothing.
+    #[test]
+    fn a_body_that_turns_fast_passes_nothing_unseen() {
+        let aside = DVec3::new(0.1, 0.0, 0.0);
+        let points = (0..8).map(|k| {
+            let corner = [0, 1, 2].map(|a| if k >> a & 1 == 1 { 1.0 } else { -1.0 });
+            aside + DVec3::new(0.003, 0.002, 0.01) * DVec3::from(corner)
+        });
+        let points: Vec<DVec3> = points.collect();
+        let grid = Arc::new(Grid::new(&points, &FACES.map(triangles_of).concat(), 0.001).unwrap());
+        let (missed, met) = (Cell::new(0), Cell::new(0));
+        let given = (
+            prop::array::uniform3(-1.0..1.0_f64),
+            prop::array::uniform3(-1.0..1.0_f64),
+            prop::array::uniform3(-1.0..1.0_f64),
+            (
+                0.0..1.0_f64,
+                prop::array::uniform3(-1.0..1.0_f64),
+                0.0..3.1_f64,
+            ),
+            prop::sample::select(vec![0.0004, 0.01, 0.03]),
+        );
+        type Vector = [f64; 3];
+        type Given = (Vector, Vector, Vector, (f64, Vector, f64), f64);
+        let judge = |(start, turn, way, (when, off, angle), size): Given| {
+            let pose = Pose::new(
+                DVec3::from(way) * 0.02,
+                rotation::from_scaled_axis(start.into()),
+            );
+            let axis = DVec3::from(turn).normalize_or(DVec3::Y) * angle;
+            let end = Pose::new(
+                DVec3::from(way).yzx() * 0.02,
+                rotation::from_scaled_axis(axis) * pose.rotation,
+            );
+            let way = DVec3::from(way).zxy() * 0.03;
+            // About where it is some time on its way.
+            let centre = pose.interpolate(&end, when);
+            let centre = centre.point(aside + DVec3::from(off) * 0.015) - way * when;
+            let spread = [[1.0, 0.0, 0.0], [-0.5, 0.9, 0.1], [-0.4, -0.8, 0.3]];
+            let corners = spread.map(|d| centre + DVec3::from(d) * size);
+            let mut patch = Patch::new(vec![[0, 1, 2]], 3).unwrap();
+            let probes = [Probe {
+                hull: Hull::Grid(grid.clone(), pose),
+                margin: 1.0,
+                ahead: Some(Ahead {
+                    way: Way::Pose(end),
+                    watch: 1e-4,
+                }),
+            }];
+            patch.gather(&probes, &corners, f64::INFINITY);
+            let mut out = Vec::new();
+            patch.touches(&probes, &corners, &|_| way, &mut out);
+            let depth = |p: DVec3, time: f64| {
+                let local = pose.interpolate(&end, time).local(p + way * time);
+                grid.at(local).map_or(f64::NEG_INFINITY, |at| at.depth)
+            };
+            for (k, p) in corners.iter().enumerate() {
+                if !(0..=1000).any(|n| depth(*p, f64::from(n) / 1000.0) >= 0.0) {
+                    continue;
+                }
+                let of_corner = |t: &Touch| t.weights[k] == 1.0;
+                prop_assert!(out.iter().any(of_corner), "corner {}", k);
+                met.set(met.get() + 1);
+                let straight = grid.enters(pose.local(*p), end.local(*p + way));
+                missed.set(missed.get() + i32::from(straight.is_none()));
+            }
+            // Well inside between the corners.
+            let middle = (corners[0] + corners[1] + corners[2]) / 3.0;
+            if (0..=300).any(|n| depth(middle, f64::from(n) / 300.0) >= 0.0012) {
+                prop_assert!(!out.is_empty(), "middle");
+            }
+            for touch in &out {
+                prop_assert!(touch.at.is_finite() && (touch.normal.length() - 1.0).abs() < 1e-6);
+            }
+            Ok(())
+        };
+        let config = ProptestConfig::with_cases(1500);
+        let mut runner = proptest::test_runner::TestRunner::new(config);
+        runner.run(&given, judge).unwrap();
+        // Not for nothing: the straight way passes by many of them.
+        assert!(
+            met.get() > 200 && missed.get() > 100,
+            "{} {}",
+            met.get(),
+            missed.get()
+        );
+    }
+
+    #[test]
+    fn what_goes_nobody_knows_where_may_meet() {
+        let place = triangle(0.003, 0.05);
+        for way in [DVec3::NAN, DVec3::INFINITY, DVec3::splat(f64::MAX)] {
+            let found = touches(&plate(), &place, Pose::IDENTITY, way);
+            assert!(!found.is_empty() && found.iter().all(|t| t.at.is_finite()));
         }
     }
 

@@ -3,6 +3,7 @@
 use super::{GONE, Patch, grow};
 use crate::tree::{Change, TreeError};
 use glam::DVec3;
+use std::ops::Range;
 
 impl Patch {
     /// Makes changes of triangles, one after the other, at a cost that depends on how many they are. `positions` (m) by node are those
@@ -63,43 +64,124 @@ impl Patch {
             }
         }
         self.looks.edit();
+        self.mend_near(changes);
+        Ok(())
+    }
+
+    /// What is near, and what is remembered of sides, after changes: nothing of what is gone. Both ascend by probe and triangle, so that of many pairs only those are looked at that have changed.
+    fn mend_near(&mut self, changes: &[Change]) {
         let Self {
             triangles,
             near,
             near_corners,
             sides,
+            inherited,
             ..
         } = self;
-        let there = |t: u32| triangles[t as usize] != GONE;
-        near.retain(|pair| there(pair.1));
-        near_corners.clear();
-        near_corners.extend(near.iter().map(|pair| triangles[pair.1 as usize]));
-        sides.retain(|side| there(side.1));
-        Ok(())
+        // What was inherited may be of a triangle that has not come.
+        let corners = |t: u32| triangles.get(t as usize).copied().unwrap_or(GONE);
+        if FEW * changes.len() > near.len() + sides.len() {
+            near.retain(|pair| corners(pair.1) != GONE);
+            near_corners.clear();
+            near_corners.extend(near.iter().map(|pair| corners(pair.1)));
+            sides.retain(|side| corners(side.1) != GONE);
+            inherited.clear();
+            return;
+        }
+        let mut gone = false;
+        for range in by_probe(near, |pair| pair.0) {
+            for change in changes {
+                let found = near[range.clone()].binary_search_by_key(&change.triangle, |p| p.1);
+                if let Ok(k) = found {
+                    near_corners[range.start + k] = corners(change.triangle);
+                    gone |= corners(change.triangle) == GONE;
+                }
+            }
+        }
+        if gone {
+            near.retain(|pair| corners(pair.1) != GONE);
+            near_corners.retain(|corners| *corners != GONE);
+        }
+        let lost = by_probe(sides, |side| side.0).any(|range| {
+            let of_probe = &sides[range];
+            let lost = |change: &Change| {
+                let found = of_probe.binary_search_by_key(&change.triangle, |s| s.1);
+                corners(change.triangle) == GONE && found.is_ok()
+            };
+            changes.iter().any(lost)
+        });
+        let lost = lost || inherited.iter().any(|side| corners(side.1) == GONE);
+        inherited.clear();
+        if lost {
+            sides.retain(|side| corners(side.1) != GONE);
+        }
     }
 
     /// Lets triangles that will be new take over from others which side of them probes came from: pairs of the new one and the one of which it
     /// was a part. To be called before the [`edit`](Self::edit) that makes them.
     pub fn inherit(&mut self, origins: &[[u32; 2]]) {
-        let known = self.sides.len();
-        for k in 0..known {
-            let (probe, triangle, side) = self.sides[k];
-            for [new, from] in origins {
-                if *from == triangle && new != from {
-                    self.sides.push((probe, *new, side));
+        let Self {
+            sides, inherited, ..
+        } = self;
+        let changed = || origins.iter().filter(|[new, from]| new != from);
+        // Until the edit comes it is kept: a triangle may not come.
+        let known = inherited.len();
+        for range in by_probe(sides, |side| side.0) {
+            let of_probe = &sides[range];
+            for [new, from] in changed() {
+                // All are read before one is written: some are parts of what others have been.
+                let first = of_probe.partition_point(|s| s.1 < *from);
+                if let Some((probe, _, side)) = of_probe.get(first).filter(|s| s.1 == *from) {
+                    inherited.push((*probe, *new, *side));
                 }
             }
         }
+        let inherited = &mut inherited[known..];
+        inherited.sort_unstable();
         // What was remembered of a number that is used again is about another triangle.
-        let mut at = 0;
-        self.sides.retain(|side| {
-            at += 1;
-            at > known
-                || !origins
-                    .iter()
-                    .any(|[new, from]| *new == side.1 && new != from)
-        });
-        self.sides.sort_unstable();
-        self.sides.dedup_by_key(|s| (s.0, s.1));
+        let mut again = false;
+        let mut start = 0;
+        while let Some(range) = of_probe(sides, start, |side| side.0) {
+            start = range.end;
+            let of_one = &mut sides[range];
+            for [new, _] in changed() {
+                if let Ok(k) = of_one.binary_search_by_key(new, |s| s.1) {
+                    // No side, until it is known whether it has another now.
+                    of_one[k].2 = 0;
+                    again = true;
+                }
+            }
+        }
+        // Of several that are told of one, the least is the last.
+        for side in inherited.iter().rev() {
+            let key = (side.0, side.1);
+            match sides.binary_search_by_key(&key, |s| (s.0, s.1)) {
+                Ok(k) => sides[k] = *side,
+                Err(k) => sides.insert(k, *side),
+            }
+        }
+        if again {
+            sides.retain(|side| side.2 != 0);
+        }
     }
+}
+
+/// So many times as many pairs as changes have to be there for each change to be looked for among them.
+const FEW: usize = 8;
+
+/// Where those of each probe are in a list that ascends by probe.
+fn by_probe<T>(list: &[T], probe: impl Fn(&T) -> u32) -> impl Iterator<Item = Range<usize>> {
+    let mut start = 0;
+    std::iter::from_fn(move || {
+        let range = of_probe(list, start, &probe)?;
+        start = range.end;
+        Some(range)
+    })
+}
+
+/// Where those of one probe are, of which the first is at `start`.
+fn of_probe<T>(list: &[T], start: usize, probe: impl Fn(&T) -> u32) -> Option<Range<usize>> {
+    let first = probe(list.get(start)?);
+    let count = list[start..].partition_point(|other| probe(other) <= first);
+    Some(start..start + count)
 }

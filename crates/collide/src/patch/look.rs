@@ -64,6 +64,17 @@ impl Looks {
         self.calm.map_or(0.0, |calm| calm.slack())
     }
 
+    /// The first probe that is at no place, of those that somebody wanted the last time.
+    pub fn lost(&self, probes: &[Probe]) -> Option<u32> {
+        let wanted = |c: usize| {
+            let look = self.list.get(c);
+            look.is_none_or(|look| !matches!(look.sought, Sought::Nothing))
+        };
+        let lost = |(c, probe): (usize, &Probe)| !probe.is_placed() && wanted(c);
+        let found = probes.iter().enumerate().position(lost);
+        found.map(|c| c as u32)
+    }
+
     /// Has all look again.
     fn forget(&mut self) {
         self.list.clear();
@@ -248,6 +259,7 @@ impl Patch {
             },
         }
         self.look(probes, &wants, positions);
+        self.lost = self.looks.lost(probes);
         self.looks.gathered.clear();
         self.looks.gathered.extend(probes.iter().map(Sought::of));
         let Self {

@@ -8,6 +8,8 @@ mod capsule;
 mod convex;
 mod deep;
 mod edit;
+#[cfg(test)]
+mod edit_cost;
 mod follow;
 mod look;
 mod probe;
@@ -34,6 +36,9 @@ const GONE: [u32; 3] = [u32::MAX; 3];
 
 /// So many touched triangles are made room for at once at most.
 const MOST_ROOM: usize = 1024;
+
+/// So many sides are made room for that triangles inherit in one edit: what is torn is torn at few places.
+const INHERITED: usize = 64;
 
 /// A place where something touches, or nearly touches, a surface.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -101,6 +106,8 @@ pub struct Patch {
     tree: Option<Tree>,
     /// A triangle with a corner that is no number, met by the last search.
     broken: Option<u32>,
+    /// A probe that is at no place, met by the last question.
+    lost: Option<u32>,
     /// Where the nodes were when they were last looked at, for [`follow`](Patch::follow).
     followed: Vec<DVec3>,
     /// Where they were when the whole tree was fitted, likewise.
@@ -117,6 +124,8 @@ pub struct Patch {
     /// that it can't come out on the other side (K96, K102).
     sides: Vec<Side>,
     sides_before: Vec<Side>,
+    /// What triangles that will be new take over; kept only for its memory.
+    inherited: Vec<Side>,
     /// How many of `sides_before` come before the pair that is looked at.
     passed: usize,
     /// Outer normals at edges and corners that were met in this question.
@@ -162,6 +171,7 @@ impl Patch {
             near_corners: Vec::with_capacity(room),
             sides: Vec::with_capacity(room),
             sides_before: Vec::with_capacity(room),
+            inherited: Vec::with_capacity(INHERITED),
             seen: Vec::with_capacity(room),
             outward: Vec::with_capacity(room),
             looks: Looks::with_capacity(room),
@@ -189,8 +199,11 @@ impl Patch {
     /// wherever it has drifted since they were fitted.
     pub fn see_boxes(&self, mut see: impl FnMut(usize, &Bounds, bool)) {
         let slack = self.looks.slack();
-        let numbers = self.near.last().map_or(0, |pair| pair.0 + 1);
-        let is_near = |t: u32| (0..numbers).any(|n| self.near.binary_search(&(n, t)).is_ok());
+        // One pass over what is near, whatever the number of probes.
+        let mut near: Vec<u32> = self.near.iter().map(|pair| pair.1).collect();
+        near.sort_unstable();
+        near.dedup();
+        let is_near = |t: u32| near.binary_search(&t).is_ok();
         if let Some(tree) = &self.tree {
             tree.see_boxes(is_near, |level, bounds, near| {
                 see(level, &bounds.grown(slack), near);
@@ -283,13 +296,19 @@ impl Patch {
         self.broken
     }
 
+    /// The first probe that is [at no place](Probe::is_placed), if the last [`gather`](Self::gather) or [`touches`](Self::touches) was given one that is wanted. What it touches nobody can
+    /// tell, and what is told of it need not be all; whoever moves it has to be told.
+    pub fn lost(&self) -> Option<usize> {
+        self.lost.map(|probe| probe as usize)
+    }
+
     /// The corners of the gathered triangles; some more than once.
     pub fn near_nodes(&self) -> impl Iterator<Item = u32> {
         self.near_corners.iter().copied().flatten()
     }
 
     /// Where the probes touch the gathered triangles or come within their margins of touching. Nodes are at `positions` and
-    /// go `way` (m) until the question is asked again, which counts for probes that know their own way.
+    /// go `way` (m) until the question is asked again, which counts for probes that know their own way. A probe at no place is [named](Self::lost).
     /// `out` is cleared first; the order depends on the input alone.
     pub fn touches(
         &mut self,
@@ -299,6 +318,7 @@ impl Patch {
         out: &mut Vec<Touch>,
     ) {
         let scene = Scene { positions, way };
+        self.lost = self.looks.lost(probes);
         self.outward.clear();
         out.clear();
         make_room(out, self.near.len());

@@ -113,6 +113,27 @@ pub(super) fn moving(corners: [DVec3; 3], ways: [DVec3; 3]) -> [Moving; 3] {
 }
 
 impl Probe {
+    /// False if something of it is no finite number: where it is, how large it is, where it goes or how far it is watched. What it touches nobody can tell.
+    pub fn is_placed(&self) -> bool {
+        let at = |pose: &Pose| pose.position.is_finite() && pose.rotation.is_finite();
+        let there = match &self.hull {
+            Hull::Capsule(Capsule { a, b, radius }) => {
+                a.is_finite() && b.is_finite() && radius.is_finite()
+            }
+            Hull::Below(point, normal) => point.is_finite() && normal.is_finite(),
+            Hull::Convex(piece) => at(piece.pose()),
+            Hull::Grid(_, pose) => at(pose),
+        };
+        let goes = self.ahead.is_none_or(|ahead| {
+            let way = match ahead.way {
+                Way::Axis(way) => way.iter().all(|w| w.is_finite()),
+                Way::Pose(end) => at(&end),
+            };
+            way && !ahead.watch.is_nan()
+        });
+        there && goes && !self.margin.is_nan()
+    }
+
     /// The box around all it may touch.
     pub fn bounds(&self) -> Bounds {
         match &self.hull {

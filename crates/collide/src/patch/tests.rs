@@ -559,6 +559,91 @@ fn what_was_gathered_holds_as_far_as_it_reached() {
     }
 }
 
+/// As a list says that is gone through as a whole.
+#[test]
+fn what_is_inherited_and_edited_is_what_going_through_everything_gives() {
+    let mut seed = 7_u32;
+    let mut random = |below: u32| {
+        seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (seed >> 8) % below
+    };
+    let (start, positions) = sheet();
+    let all: Vec<[u32; 3]> = start.triangles().collect();
+    let probes: Vec<Probe> = (0..3)
+        .map(|k| Probe {
+            hull: Hull::Capsule(Capsule {
+                a: DVec3::new(0.005 + 0.02 * f64::from(k), 1e-3, 0.0),
+                b: DVec3::new(0.01, 1e-3, 0.06),
+                radius: 2e-3,
+            }),
+            margin: 6e-3,
+            ahead: None,
+        })
+        .collect();
+    let mut out = Vec::new();
+    for _ in 0..300 {
+        let mut patch = start.clone();
+        let gone = [40, 41, 50].map(|triangle| Change {
+            triangle,
+            corners: None,
+        });
+        patch.edit(&gone, &positions).unwrap();
+        patch.gather(&probes, &positions, f64::INFINITY);
+        patch.touches(&probes, &positions, &|_| DVec3::ZERO, &mut out);
+        let mut sides: Vec<Side> = patch.sides().to_vec();
+        assert!(sides.len() > 60);
+        let count = all.len() as u32 + 4;
+        let mut list: Vec<[u32; 3]> = all.clone();
+        list.resize(count as usize, GONE);
+        gone.iter().for_each(|c| list[c.triangle as usize] = GONE);
+        for _ in 0..2 {
+            let origins: Vec<[u32; 2]> = (0..random(5))
+                .map(|_| [random(count), random(count)])
+                .collect();
+            patch.inherit(&origins);
+            let changed = || origins.iter().filter(|[new, from]| new != from);
+            let mut now: Vec<Side> = sides.clone();
+            now.retain(|s| !changed().any(|[new, _]| *new == s.1));
+            for (probe, triangle, side) in &sides {
+                let heirs = changed().filter(|[_, from]| from == triangle);
+                now.extend(heirs.map(|[new, _]| (*probe, *new, *side)));
+            }
+            now.sort_unstable();
+            now.dedup_by_key(|s| (s.0, s.1));
+            sides = now;
+            assert_eq!(patch.sides(), sides);
+        }
+        let change = |triangle: u32, gone: bool| Change {
+            triangle,
+            corners: (!gone).then_some(all[triangle as usize % all.len()]),
+        };
+        let changes: Vec<Change> = (0..random(6))
+            .map(|_| change(random(count), random(3) == 0))
+            .collect();
+        patch.edit(&changes, &positions).unwrap();
+        for change in &changes {
+            list[change.triangle as usize] = change.corners.unwrap_or(GONE);
+        }
+        sides.retain(|s| list[s.1 as usize] != GONE);
+        assert_eq!(patch.sides(), sides);
+        let near: Vec<u32> = patch.near_nodes().collect();
+        let expected = patch.near.iter().flat_map(|pair| list[pair.1 as usize]);
+        assert!(expected.eq(near) && patch.near.is_sorted());
+    }
+}
+
+#[test]
+fn what_is_inherited_by_a_triangle_that_does_not_come_is_forgotten() {
+    let (mut patch, positions) = sheet();
+    let tool = needle(DVec3::new(0.03, 5e-4, 0.03));
+    assert!(!touches(&mut patch, &positions, tool).is_empty());
+    let (probe, from, _) = patch.sides()[0];
+    patch.inherit(&[[9999, from]]);
+    assert!(patch.sides().iter().any(|s| (s.0, s.1) == (probe, 9999)));
+    patch.edit(&[], &positions).unwrap();
+    assert!(patch.sides().iter().all(|s| s.1 != 9999));
+}
+
 #[test]
 fn boxes_that_are_shown_hold_what_swings_in_them() {
     let count = 12_u32;

@@ -35,15 +35,56 @@ fn radius() -> impl Strategy<Value = f64> {
     prop_oneof![Just(0.0), Just(2.5e-4), Just(2e-3)]
 }
 
-/// Compares with the distance at many moments: never later than the first at which it is within the radius, never while they are
+/// So often the distance is asked for at most to find the moment at which it is first within a radius.
+const QUESTIONS: u32 = 2000;
+
+/// The first moment found at which things are within a radius. However fast they are, nothing is passed over: half a span of time away they can't be nearer than by what their
+/// greatest speed to each other allows, and spans in which they could be are halved, down to a tenth of the tolerance. (What slides along just outside may use up all questions before.)
+fn first_within(
+    radius: f64,
+    (one, other): (&[Moving], &[Moving]),
+    distance: impl Fn(f64) -> f64,
+) -> Option<f64> {
+    let pairs = one.iter().flat_map(|p| other.iter().map(move |q| (p, q)));
+    let speed = pairs.fold(0.0_f64, |most, (p, q)| most.max((q.way - p.way).length()));
+    if distance(0.0) <= radius {
+        return Some(0.0);
+    }
+    let mut open = vec![[0.0, 1.0]];
+    let mut first = (distance(1.0) <= radius).then_some(1.0);
+    for _ in 0..QUESTIONS {
+        // The earliest comes first.
+        let Some([start, end]) = open.pop() else {
+            break;
+        };
+        let middle = 0.5 * (start + end);
+        let far = distance(middle);
+        let reach = 0.5 * (end - start) * speed;
+        if far <= radius {
+            first = Some(middle);
+            // Only what is before can be earlier.
+            open.clear();
+        } else if far - reach > radius {
+            continue;
+        } else if reach > 0.1 * TOLERANCE {
+            open.push([middle, end]);
+        }
+        if reach > 0.1 * TOLERANCE {
+            open.push([start, middle]);
+        }
+    }
+    first
+}
+
+/// Compares with the distance: never later than the first moment at which it is within the radius, never while they are
 /// farther apart than the tolerance allows.
 fn compare(
     found: Option<Impact>,
     radius: f64,
+    things: (&[Moving], &[Moving]),
     distance: impl Fn(f64) -> f64,
 ) -> Result<(), TestCaseError> {
-    let moments = (0..=SAMPLES).map(|k| f64::from(k) / f64::from(SAMPLES));
-    let first = moments.clone().find(|t| distance(*t) <= radius);
+    let first = first_within(radius, things, &distance);
     match (found, first) {
         (None, Some(first)) => prop_assert!(false, "missed what meets at {first}"),
         (None, None) => {}
@@ -60,6 +101,27 @@ fn compare(
     Ok(())
 }
 
+/// The end of the first span of time in which what has no thickness is gone through: a volume changes its sign, and at that very moment the place lies inside.
+fn gone_through(volume: impl Fn(f64) -> f64, inside: impl Fn(f64) -> bool) -> Option<f64> {
+    let moments = (0..SAMPLES).map(|k| [k, k + 1].map(|k| f64::from(k) / f64::from(SAMPLES)));
+    let crossed = |[a, b]: &[f64; 2]| {
+        if volume(*a) * volume(*b) >= 0.0 {
+            return false;
+        }
+        let (mut a, mut b) = (*a, *b);
+        for _ in 0..60 {
+            let middle = 0.5 * (a + b);
+            if volume(a) * volume(middle) <= 0.0 {
+                b = middle;
+            } else {
+                a = middle;
+            }
+        }
+        inside(b)
+    };
+    moments.into_iter().find(crossed).map(|[_, after]| after)
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(cases()))]
 
@@ -68,7 +130,7 @@ proptest! {
         p in moving(), t in prop::array::uniform3(moving()), r in radius(),
     ) {
         let found = point_triangle(p, t, r, TOLERANCE);
-        compare(found, r, |time| {
+        compare(found, r, (&[p], &t), |time| {
             let (p, t) = (p.at(time), t.map(|c| c.at(time)));
             closest::point(t, closest::on_triangle(p, t)).distance(p)
         })?;
@@ -79,7 +141,7 @@ proptest! {
         a in prop::array::uniform2(moving()), b in prop::array::uniform2(moving()), r in radius(),
     ) {
         let found = edge_edge(a, b, r, TOLERANCE);
-        compare(found, r, |time| {
+        compare(found, r, (&a, &b), |time| {
             let (a, b) = (a.map(|e| e.at(time)), b.map(|e| e.at(time)));
             let (s, t) = closest::segment_segment(a[0], a[1], b[0], b[1]);
             a[0].lerp(a[1], s).distance(b[0].lerp(b[1], t))
@@ -91,7 +153,7 @@ proptest! {
         a in prop::array::uniform2(moving()), t in prop::array::uniform3(moving()), r in radius(),
     ) {
         let found = capsule_triangle(a, t, r, TOLERANCE);
-        compare(found, r, |time| {
+        compare(found, r, (&a, &t), |time| {
             let (a, t) = (a.map(|e| e.at(time)), t.map(|c| c.at(time)));
             closest::segment_triangle(a[0], a[1], t).distance_squared.sqrt()
         })?;
@@ -110,21 +172,32 @@ proptest! {
             let (p, t) = (p.at(time), t.map(|c| c.at(time)));
             closest::on_triangle(p, t).iter().all(|w| *w > 0.05)
         };
-        let moments = (0..SAMPLES).map(|k| [k, k + 1].map(|k| f64::from(k) / f64::from(SAMPLES)));
-        let crossing = moments.into_iter().find(|[a, b]| {
-            // By bisection, so that it is over the face at the very moment at which it changes sides.
-            if height(*a) * height(*b) >= 0.0 {
-                return false;
-            }
-            let (mut a, mut b) = (*a, *b);
-            for _ in 0..60 {
-                let middle = 0.5 * (a + b);
-                if height(a) * height(middle) <= 0.0 { b = middle } else { a = middle }
-            }
-            inside(b)
-        });
-        if let Some([_, after]) = crossing {
+        if let Some(after) = gone_through(height, inside) {
             let found = point_triangle(p, t, 0.0, TOLERANCE);
+            prop_assert!(found.is_some_and(|i| i.time <= after), "{found:?}");
+            // As a needle without thickness does.
+            let found = capsule_triangle([p, p], t, 0.0, TOLERANCE);
+            prop_assert!(found.is_some_and(|i| i.time <= after), "{found:?}");
+        }
+    }
+
+    // Nor one of two edges of no thickness that go through each other.
+    #[test]
+    fn edges_that_change_sides_have_met(
+        a in prop::array::uniform2(moving()), b in prop::array::uniform2(moving()),
+    ) {
+        let ends = |time: f64| (a.map(|e| e.at(time)), b.map(|e| e.at(time)));
+        let volume = |time: f64| {
+            let ([p, q], [r, s]) = ends(time);
+            (q - p).cross(s - r).dot(r - p)
+        };
+        let inside = |time: f64| {
+            let ([p, q], [r, s]) = ends(time);
+            let (along, across) = closest::segment_segment(p, q, r, s);
+            [along, across].iter().all(|x| (0.05..=0.95).contains(x))
+        };
+        if let Some(after) = gone_through(volume, inside) {
+            let found = edge_edge(a, b, 0.0, TOLERANCE);
             prop_assert!(found.is_some_and(|i| i.time <= after), "{found:?}");
         }
     }

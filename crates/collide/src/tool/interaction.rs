@@ -1,7 +1,10 @@
 //! Kuhn's test of an instrument on the nodes of a tissue as a whole (K89–K105): three levels of geometry, plausibility by region, and what goes on
 //! from step to step. To compare with; see [`kuhn`](super::kuhn) for its parts.
 
-use super::kuhn::{Region, View, is_plausible};
+use super::kuhn::{
+    NORMAL_HERE, NORMAL_THERE, Region, View, is_plausible, normal_about, normal_from_father,
+    normal_of_four,
+};
 use crate::{Capsule, closest};
 use glam::DVec3;
 
@@ -42,14 +45,57 @@ impl Instrument {
 pub struct Family<'a> {
     /// Where they are, m.
     pub nodes: &'a [DVec3],
-    /// The surface's normals there, unit length (K97).
+    /// The surface's normals there, unit length (K97): shared with whoever draws it, or [made](normals) from neighbours and fathers.
     pub normals: &'a [DVec3],
+    /// The four direct neighbours of each, by number, opposite ones beside each other, for rules that take the normal from where they are now; [`ALONE`] for a node without, whose normal is then the
+    /// one above. May be empty.
+    pub neighbours: &'a [[u32; 4]],
     /// The father of each, by number.
     pub fathers: &'a [u32],
     /// Where fathers are, m; of a tissue without any, its middle (K94).
     pub centres: &'a [DVec3],
     /// True for nodes that instruments pass through (K105); may be empty.
     pub passes: &'a [bool],
+}
+
+/// In place of neighbours, of a node that has fewer than four.
+pub const ALONE: [u32; 4] = [u32::MAX; 4];
+
+impl Family<'_> {
+    /// Where a node's four neighbours are, if it has them.
+    fn around(&self, node: usize) -> Option<[DVec3; 4]> {
+        let four = self.neighbours.get(node).filter(|four| **four != ALONE)?;
+        let place = |n: u32| self.nodes.get(n as usize).copied().unwrap_or(DVec3::NAN);
+        Some(four.map(place))
+    }
+
+    fn father(&self, node: usize) -> Option<DVec3> {
+        let father = self.fathers.get(node)?;
+        self.centres.get(*father as usize).copied()
+    }
+
+    /// The normal that a rule wants of a node that would be at `projected` on the hull.
+    fn normal(&self, node: usize, projected: DVec3, flags: u16) -> DVec3 {
+        let about = match flags {
+            _ if flags & NORMAL_THERE != 0 => projected,
+            _ if flags & NORMAL_HERE != 0 => self.nodes[node],
+            _ => return self.normals[node],
+        };
+        let four = self.around(node);
+        four.map_or(self.normals[node], |four| normal_about(about, four))
+    }
+}
+
+/// The normals of all nodes of a family, whatever it has for normals itself: from their four neighbours, or where they have not so many from their fathers (K97). `out` is cleared first.
+pub fn normals(family: &Family<'_>, out: &mut Vec<DVec3>) {
+    out.clear();
+    out.extend(family.nodes.iter().enumerate().map(|(n, at)| {
+        let father = || {
+            let father = family.father(n);
+            father.map_or(DVec3::ZERO, |father| normal_from_father(*at, father))
+        };
+        family.around(n).map_or_else(father, normal_of_four)
+    }));
 }
 
 /// Tests and their thresholds, from 0 to 1.
@@ -131,7 +177,7 @@ impl Interactions {
         }
     }
 
-    /// The first node of the last step that could not be judged, as where it is, its father, its normal or the instrument is no number. Whether it touches nobody
+    /// The first node of the last step that could not be judged, as where it is, a neighbour, its father, its normal or the instrument is no number. Whether it touches nobody
     /// can tell; what touched before still does.
     pub fn broken(&self) -> Option<u32> {
         self.broken
@@ -158,16 +204,13 @@ impl Interactions {
         let placed = |s: &Capsule| s.a.is_finite() && s.b.is_finite() && s.radius.is_finite();
         let whole = segments.iter().all(placed) && instrument.effects.iter().all(|e| e.is_finite());
         let sound = |n: usize| {
-            let centre = family
-                .fathers
-                .get(n)
-                .and_then(|z| family.centres.get(*z as usize));
-            let normal = family.normals.get(n);
+            let given = [family.father(n), family.normals.get(n).copied()];
             whole
                 && family.nodes[n].is_finite()
-                && [centre, normal]
-                    .iter()
-                    .all(|p| p.is_some_and(|p| p.is_finite()))
+                && given.iter().all(|p| p.is_some_and(|p| p.is_finite()))
+                && family
+                    .around(n)
+                    .is_none_or(|four| four.iter().all(|p| p.is_finite()))
         };
         self.broken = (0..family.nodes.len())
             .find(|n| !sound(*n))
@@ -259,6 +302,10 @@ fn judge(
     };
     let holds = |rule: &Rule| {
         let flags = rule.flags & !kind.excluded;
+        let view = View {
+            normal: family.normal(n, view.projected, flags),
+            ..view
+        };
         is_plausible(&view, flags, rule.thresholds.map(|t| t * kind.factor))
     };
     let jaw = (deepest.max(1) - 1) as u8;
@@ -353,6 +400,7 @@ mod tests {
             normals: &normals,
             fathers: &fathers,
             centres: &centres,
+            neighbours: &[],
             passes: &[],
         };
         for height in [0.2e-3, 0.5e-3, 1e-3] {
@@ -401,6 +449,7 @@ mod tests {
             normals: &normals,
             fathers: &fathers,
             centres: &centres,
+            neighbours: &[],
             passes: &[],
         };
         let mut all = Interactions::new(nodes.len());
@@ -422,6 +471,104 @@ mod tests {
         assert!(found.iter().all(|i| i.at.y < 0.0), "{found:?}");
     }
 
+    /// The instrument rolls over where it is: by its jaw's way of working what was on the outer side of it would be on the inner one, although it has neither let go of it nor gone over its tip. Nothing but
+    /// the table says otherwise.
+    #[test]
+    fn what_can_not_have_come_from_where_it_was_stays_there() {
+        let (nodes, fathers, centres) = flat();
+        let normals = vec![DVec3::Y; nodes.len()];
+        let family = Family {
+            nodes: &nodes,
+            normals: &normals,
+            fathers: &fathers,
+            centres: &centres,
+            neighbours: &[],
+            passes: &[],
+        };
+        let tool = grasper(0.2e-3);
+        let rolled = Instrument {
+            effects: [-DVec3::Y, DVec3::Y],
+            ..tool
+        };
+        let touched = |all: &mut Interactions, tool: &Instrument| {
+            all.update(tool, &family, &rules(), Kind::default())
+                .to_vec()
+        };
+        let mut all = Interactions::new(nodes.len());
+        let first = touched(&mut all, &tool);
+        let then = touched(&mut all, &rolled);
+        let afresh = touched(&mut Interactions::new(nodes.len()), &rolled);
+        let at = |list: &[Interaction], node: u32| {
+            let found = list.iter().find(|i| i.node == node);
+            found.map(|i| (i.region, i.at))
+        };
+        let mut count = 0;
+        for old in first.iter().filter(|i| i.region == Region::Outer(0)) {
+            let seen = at(&afresh, old.node).unwrap();
+            assert_eq!(seen, (Region::Inner(0), old.at), "by itself");
+            assert_eq!(at(&then, old.node), Some((Region::Outer(0), old.at)));
+            count += 1;
+        }
+        assert!(count > 1, "{first:?}");
+        // Over the tip it may.
+        assert!(Region::Outer(0).may_become(Region::Tip(0)));
+    }
+
+    /// Normals that were given are those of a sheet that has since been tilted; rules that take them from where neighbours are see that, and the node that is pushed in.
+    #[test]
+    fn rules_take_normals_from_neighbours_if_they_say_so() {
+        let (nodes, fathers, centres) = flat();
+        let numbers: Vec<[u32; 4]> = (0..N * N)
+            .map(|i| match (i % N, i / N) {
+                (x, z) if x.min(z) == 0 || x.max(z) == N - 1 => ALONE,
+                _ => [i + N, i - N, i + 1, i - 1].map(|n| n as u32),
+            })
+            .collect();
+        let stale = vec![-DVec3::Y; nodes.len()];
+        let mut family = Family {
+            nodes: &nodes,
+            normals: &stale,
+            fathers: &fathers,
+            centres: &centres,
+            neighbours: &numbers,
+            passes: &[],
+        };
+        let mut made = Vec::new();
+        normals(&family, &mut made);
+        let inner = |n: &usize| numbers[*n] != ALONE;
+        assert!((0..N * N).filter(inner).all(|n| made[n] == DVec3::Y));
+        let father = centres[fathers[0] as usize];
+        assert_eq!(made[0], (nodes[0] - father).normalize());
+        let touched = |family: &Family<'_>, more: u16| {
+            let mut rules = rules();
+            for rule in [&mut rules.outer, &mut rules.tip, &mut rules.shaft] {
+                rule[0].flags |= more;
+            }
+            let mut all = Interactions::new(nodes.len());
+            let list = all
+                .update(&grasper(0.2e-3), family, &rules, Kind::default())
+                .to_vec();
+            (list.len(), all.broken())
+        };
+        assert_eq!(touched(&family, 0).0, 0, "facing down");
+        let (here, there) = (
+            touched(&family, NORMAL_HERE),
+            touched(&family, NORMAL_THERE),
+        );
+        assert!(here.0 > 1 && here == there, "{here:?} {there:?}");
+        // Without neighbours it is the one that was given.
+        let (none, right) = (vec![ALONE; nodes.len()], vec![DVec3::Y; nodes.len()]);
+        family.neighbours = &none;
+        assert_eq!(touched(&family, NORMAL_HERE).0, 0);
+        family.normals = &right;
+        assert_eq!(touched(&family, NORMAL_HERE), here);
+        // A neighbour that is nowhere leaves it open.
+        let mut lost = numbers.clone();
+        lost[N + 1][2] = u32::MAX - 1;
+        family.neighbours = &lost;
+        assert_eq!(touched(&family, NORMAL_HERE).1, Some(N as u32 + 1));
+    }
+
     #[test]
     fn what_is_no_number_is_named_and_what_touched_before_still_does() {
         let (mut nodes, fathers, centres) = flat();
@@ -432,6 +579,7 @@ mod tests {
                 normals: &normals,
                 fathers: &fathers,
                 centres: &centres,
+                neighbours: &[],
                 passes: &[],
             };
             all.update(tool, &family, &rules(), Kind::default())
@@ -466,6 +614,7 @@ mod tests {
             normals: &normals,
             fathers: &fathers,
             centres: &centres,
+            neighbours: &[],
             passes: &[],
         };
         let count = |family: &Family<'_>, kind: Kind| {

@@ -74,6 +74,34 @@ impl Test {
 /// Set in the flags, the product of all values is held against that of all thresholds (4.12), instead of each against its own (4.11).
 pub const COMBINED: u16 = 0x100;
 
+/// Set in the flags, the normal is that of a node's four neighbours about where it is (K97; App. A.5), instead of the one it was given.
+pub const NORMAL_HERE: u16 = 0x200;
+
+/// Set in the flags, the normal is that of a node's four neighbours about where it would be on the hull (K97; App. A.5).
+pub const NORMAL_THERE: u16 = 0x400;
+
+/// The surface's normal at a node from its four direct neighbours, two of them opposite each other and then the other two (4.7), unit length; zero where they have no direction:
+/// (n₁ − n₂) × (n₃ − n₄). Neighbours in the order n₁, n₃, n₂, n₄ go round the normal counterclockwise.
+pub fn normal_of_four([a, b, c, d]: [DVec3; 4]) -> DVec3 {
+    (a - b).cross(c - d).normalize_or_zero()
+}
+
+/// The cheap alternative (4.8), unit length: away from the node's father. It is worse where the surface is not round about him.
+pub fn normal_from_father(node: DVec3, father: DVec3) -> DVec3 {
+    (node - father).normalize_or_zero()
+}
+
+/// The normal of four neighbours, in the order of [`normal_of_four`], about a place between them: where the node is, or where it would be. The areas of the four triangles about it add up to the
+/// same wherever they meet, which is (4.7) again; so each has a say by its direction alone. (The source names the two variants and prints no formula.)
+pub fn normal_about(place: DVec3, [a, b, c, d]: [DVec3; 4]) -> DVec3 {
+    let round = [a, c, b, d, a];
+    let sides = round.windows(2).map(|side| match side {
+        [from, to] => (*from - place).cross(*to - place).normalize_or_zero(),
+        _ => DVec3::ZERO,
+    });
+    sides.sum::<DVec3>().normalize_or_zero()
+}
+
 /// Whether all tests of `flags` find it plausible, each with its threshold from 0 to 1 (4.10–4.12).
 pub fn is_plausible(view: &View, flags: u16, thresholds: [f64; 6]) -> bool {
     let mut products = [1.0, 1.0];
@@ -157,6 +185,33 @@ mod tests {
         assert!((Test::Direction.value(&across) - 0.5).abs() < 1e-12);
         // Passed: the hull's nearest point is now on the far side, and the test says so.
         assert!(Test::Direction.value(&view(3.5e-3)) < 1e-12);
+    }
+
+    #[test]
+    fn normals_come_from_neighbours_or_from_the_father() {
+        // On a bowl y = x² + z², off its lowest point.
+        let bowl = |x: f64, z: f64| DVec3::new(x, x * x + z * z, z);
+        let (x, z, h) = (0.3, -0.1, 1e-3);
+        let four = [
+            bowl(x, z + h),
+            bowl(x, z - h),
+            bowl(x + h, z),
+            bowl(x - h, z),
+        ];
+        let exact = DVec3::new(-2.0 * x, 1.0, -2.0 * z).normalize();
+        assert!(normal_of_four(four).distance(exact) < 1e-6);
+        let here = bowl(x, z);
+        assert!(normal_about(here, four).distance(exact) < 1e-6);
+        // Pushed in beside the middle, it leans towards where there is more room.
+        let pushed = here + DVec3::new(0.5 * h, -h, 0.0);
+        let leaning = normal_about(pushed, four);
+        assert!(leaning.dot(exact) > 0.5 && leaning.distance(exact) > 0.01);
+        let father = DVec3::new(x, -2.0, z);
+        assert_eq!(normal_from_father(here, father), DVec3::Y);
+        let flat = [DVec3::ZERO; 4];
+        assert_eq!(normal_of_four(flat), DVec3::ZERO);
+        assert_eq!(normal_about(DVec3::ZERO, flat), DVec3::ZERO);
+        assert_eq!(normal_from_father(here, here), DVec3::ZERO);
     }
 
     #[test]

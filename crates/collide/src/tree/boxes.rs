@@ -51,21 +51,23 @@ impl Box32 {
         Self::new(a.min(b).min(c), a.max(b).max(c))
     }
 
-    /// Without limits where those of `bounds` are no numbers, and nowhere infinite.
+    /// Without limits where those of `bounds` are no numbers, and nowhere infinite: all that is farther away than a node may be is at the rim, and so near everything else there.
     pub fn within_all(bounds: &Bounds) -> Self {
         let Bounds { low, high } = bounds.certain();
         let [least, most] = [Self::ALL.low, Self::ALL.high].map(|k| DVec3::splat(k[0].into()));
-        Self::new(low.max(least), high.min(most))
+        Self::new(low.clamp(least, most), high.clamp(least, most))
     }
 
-    /// In double precision, and larger by what rounding may have hidden.
+    /// In double precision, and larger by what rounding may have hidden; without limits from the rim on.
     pub fn outside(&self) -> Bounds {
         // Half a unit in the last place of what is not so small that there are none.
         let more = |x: f64| f64::from(f32::EPSILON) * x.abs() + 1e-40;
         let (low, high) = (self.low.map(f64::from), self.high.map(f64::from));
+        let [least, most] = [Self::ALL.low[0], Self::ALL.high[0]].map(f64::from);
+        let beyond = |is: bool, otherwise, x| if is { otherwise } else { x };
         Bounds {
-            low: DVec3::from(low.map(|x| x - more(x))),
-            high: DVec3::from(high.map(|x| x + more(x))),
+            low: DVec3::from(low.map(|x| beyond(x <= least, f64::NEG_INFINITY, x - more(x)))),
+            high: DVec3::from(high.map(|x| beyond(x >= most, f64::INFINITY, x + more(x)))),
         }
     }
 

@@ -20,7 +20,7 @@ fn sheet(n: u32) -> (Vec<[u32; 3]>, Vec<DVec3>) {
 }
 
 /// How many leaves and branches are not what they were.
-fn touched(before: &Tree, after: &Tree) -> [usize; 2] {
+pub(crate) fn touched(before: &Tree, after: &Tree) -> [usize; 2] {
     let leaf = |tree: &Tree, k: usize| {
         let leaf = tree.leaves.get(k)?;
         let ring = tree.bundles.get(k / BUNDLE)?.rings.get(k % BUNDLE)?;

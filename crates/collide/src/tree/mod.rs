@@ -17,7 +17,7 @@ mod boxes;
 pub(crate) mod build;
 mod edit;
 #[cfg(test)]
-mod edit_cost;
+pub(crate) mod edit_cost;
 mod error;
 pub mod hybrid;
 mod reach;

@@ -3,7 +3,7 @@
 use super::{BODIES, Collisions, WATCH};
 use crate::build::Model;
 use glam::DVec3;
-use trocar_collide::rigid::{Manifold, Motion, time_of_impact};
+use trocar_collide::rigid::{Motion, time_of_impact};
 use trocar_dynamics::{Crew, MatterId, Nodes};
 use trocar_math::{Pose, rotation};
 
@@ -57,8 +57,8 @@ impl Collisions {
             );
             (turn.length() < MOST_TURN).then_some(Motion { start, end })
         };
-        let is_miss = |manifold: &Manifold| {
-            let (a, b) = (manifold.pair.a as usize, manifold.pair.b as usize);
+        let is_miss = |pair: [u32; 2]| {
+            let [a, b] = pair.map(|c| c as usize);
             let (Some(one), Some(other)) = (motion(a), motion(b)) else {
                 return false;
             };
@@ -72,13 +72,23 @@ impl Collisions {
             for chunk in some {
                 chunk.missed.clear();
                 chunk.struck.clear();
+                // Two bodies have one way past each other, however many contacts they may have; those of a pair come together.
+                let mut known = None;
+                let mut passes = |pair: [u32; 2]| match known {
+                    Some((last, miss)) if last == pair => miss,
+                    _ => {
+                        let miss = is_miss(pair);
+                        known = Some((pair, miss));
+                        miss
+                    }
+                };
                 for (m, (manifold, points)) in chunk.contacts.iter().enumerate() {
                     let pair = [manifold.pair.a, manifold.pair.b];
                     if !pair.iter().any(|c| fast[*c as usize]) {
                         continue;
                     }
                     let far = points.iter().all(|p| p.gap > 2.0 * WATCH);
-                    if far && is_miss(manifold) {
+                    if far && passes(pair) {
                         chunk.missed.push((m, pair));
                     } else {
                         chunk.struck.extend(pair);

@@ -133,8 +133,16 @@ impl Group {
         self.begin_works(stage);
     }
 
-    /// Puts tissues back whose nodes are no numbers where something could touch them, before they are looked at in substeps.
+    /// Puts tissues back whose nodes are no numbers where something could touch them, before they are looked at in substeps; and bodies that are nowhere, of which no tissue could tell whether
+    /// they touch it. Instruments never are: whatever a hand asks for, they go where numbers are.
     fn mend_skins(&mut self, stage: &Stage<'_>) {
+        let lost = self.skins.iter().filter_map(|s| s.patch.lost()).min();
+        if let Some(probe) = lost {
+            let ((matter, _), _) = self.probes.owner(stage.model, probe, PARTS);
+            if let Some(k) = self.members.iter().position(|m| *m == matter) {
+                self.quarantine(stage, k);
+            }
+        }
         for k in 0..self.members.len() {
             let m = self.members[k];
             let nodes = &self.nodes[stage.slot[m.index()] as usize];

@@ -6,7 +6,8 @@ use trocar_math::{Bounds, Pose};
 
 impl Hybrid {
     /// Becomes the tree of `rest` where a rigid motion has carried it: nodes at p are at `pose.point(p)` now. Spheres go along; of each box the turned one is boxed again,
-    /// which is larger than a refit would make it by up to √3 and costs nothing for its triangles. A pose that is no number is anywhere: all volumes hold everything.
+    /// which is larger than a refit would make it by up to √3 and costs nothing for its triangles. The next [`refit`](Self::refit) keeps none of them, whatever the
+    /// [slack](super::Rules::slack). A pose that is no number is anywhere: all volumes hold everything.
     pub fn carry(&mut self, rest: &Self, pose: &Pose) {
         self.clone_from(rest);
         let known = pose.position.is_finite() && pose.rotation.is_finite();
@@ -30,6 +31,8 @@ impl Hybrid {
             };
             node.centre = centre;
             node.radius += lost;
+            // Around the old box: the new one has corners outside.
+            node.round = false;
         }
     }
 }

@@ -120,6 +120,8 @@ struct Node {
     bounds: Bounds,
     centre: DVec3,
     radius: f64,
+    /// Whether the sphere holds the whole box. If not, each holds the triangles where they were, and a box that is kept for others would leave the sphere behind.
+    round: bool,
     parent: u32,
     /// The first of two children, or the leaf.
     first: u32,
@@ -141,6 +143,7 @@ impl Node {
             bounds: Bounds::EMPTY,
             centre: DVec3::ZERO,
             radius: 0.0,
+            round: true,
             parent,
             first: 0,
             is_leaf: true,
@@ -150,6 +153,7 @@ impl Node {
 
     /// The sphere around its box, of which rounding takes nothing away.
     fn enclose(&mut self) {
+        self.round = true;
         self.centre = self.bounds.centre();
         if !self.centre.is_finite() {
             (self.centre, self.radius) = (DVec3::ZERO, f64::INFINITY);
@@ -290,7 +294,7 @@ impl Hybrid {
 
     /// Fits a leaf; true if its box has changed.
     fn refit_leaf(&mut self, at: u32, positions: &[DVec3], bad: &mut Option<u32>) -> bool {
-        let old = self.nodes[at as usize].bounds;
+        let old = self.nodes[at as usize];
         let leaf = &self.leaves[self.nodes[at as usize].first as usize];
         let mut tight = Bounds::EMPTY;
         for node in leaf
@@ -309,11 +313,12 @@ impl Hybrid {
         self.set_bounds(at, self.kept(&old, tight))
     }
 
-    /// The old box of a leaf, if it holds the new `tight` one and is not much larger; otherwise the new one with some slack.
-    fn kept(&self, old: &Bounds, tight: Bounds) -> Bounds {
+    /// The old box of a leaf, if it holds the new `tight` one and is not much larger, and its sphere holds it; otherwise the new one with some slack.
+    fn kept(&self, old: &Node, tight: Bounds) -> Bounds {
         let slack = self.rules.slack;
-        if holds(old, &tight) && holds(&tight.grown(2.0 * slack), old) {
-            *old
+        let (round, old) = (old.round, old.bounds);
+        if round && holds(&old, &tight) && holds(&tight.grown(2.0 * slack), &old) {
+            old
         } else {
             tight.grown(slack)
         }
@@ -329,10 +334,10 @@ impl Hybrid {
         }
     }
 
-    /// True if that is another box than before.
+    /// True if that is another box than before, or the sphere another.
     fn set_bounds(&mut self, at: u32, bounds: Bounds) -> bool {
         let node = &mut self.nodes[at as usize];
-        if node.bounds == bounds {
+        if node.round && node.bounds == bounds {
             return false;
         }
         node.bounds = bounds;
