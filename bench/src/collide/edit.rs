@@ -213,8 +213,11 @@ fn flip(triangles: &mut [[u32; 3]], first: usize) -> Vec<Change> {
     let mut changes = Vec::with_capacity(10);
     for k in (first..first + 10).step_by(2) {
         let (a, b) = (triangles[k], triangles[k + 1]);
-        triangles[k] = [a[0], a[1], b[2]];
-        triangles[k + 1] = [b[0], b[1], a[2]];
+        // Neighbours in a fan have the third corner in common, and get the other diagonal.
+        (triangles[k], triangles[k + 1]) = match a[2] == b[2] {
+            true => ([a[0], a[1], b[1]], [a[0], b[1], a[2]]),
+            false => ([a[0], a[1], b[2]], [b[0], b[1], a[2]]),
+        };
         for t in [k, k + 1] {
             changes.push(Change {
                 triangle: t as u32,

@@ -1,5 +1,6 @@
 //! What is done to the membranes on a retina (B14): a needle that is drawn along one rips it across its way, and forceps tear a hole into another and take it off in large pieces.
 
+use super::module::tore;
 use super::set::{FRAME, MIDDLE, WEBER, at, cystotome, deep, frame, parts, torn};
 use crate::row::Row;
 use anyhow::{Result, anyhow};
@@ -45,7 +46,7 @@ fn tears(
             0 => membrane.tear(nodes),
             _ => membrane.tear_again(nodes),
         };
-        if !done.is_ok_and(|done| done.is_some()) {
+        if !tore(&done) {
             break;
         }
         follow(membrane);

@@ -293,7 +293,7 @@ const GRASPED: &str = "trocar = 1\n[world]\ngravity = [0.0, 0.0, 0.0]\nstep = 0.
     [[membrane]]\nname = \"film\"\nsheet = { u = [0.1, 0.0, 0.0], v = [0.0, 0.0, -0.1], rows = 21, columns = 21 }\nposition = [-0.05, 0.0, 0.05]\n\
     film = { stiffness = 60, density = 2.0 }\nbending = { rigidity = 1e-6 }\ndamping = 20\nfixed = [{ rim = true }]\n\
     slit = [[[-0.05, 0.0, 0.0], [-0.02, 0.0, 0.0]]]\n\
-    tearing = { tip = 2, edge = 200, inner = 400, fastest = 15 }\n\
+    tearing = { tip = 8, edge = 200, inner = 400, fastest = 40 }\n\
     [[instrument]]\nname = \"grasper\"\ntrocar = [0.0, 0.15, 0.1]\ntarget = [0.0, 0.0, 0.0]\ndepth = 0.1\ngrip_force = 50\n";
 
 #[test]

@@ -82,6 +82,32 @@ export async function keepPicture(page, name) {
   await page.screenshot({ path: `${PICTURES}${name}-${width}x${height}.png`, timeout: PATIENCE });
 }
 
+/** What share of two pictures of the same place has clearly other colours in the one than in the other. */
+export function changed(page, before, after) {
+  return page.evaluate(
+    compare,
+    [before, after].map((picture) => picture.toString("base64")),
+  );
+}
+
+/** Runs in the page: it can read pictures, Node can't. */
+async function compare(pictures) {
+  const [before, after] = await Promise.all(
+    pictures.map(async (picture) => {
+      const bytes = Uint8Array.from(atob(picture), (letter) => letter.charCodeAt(0));
+      const image = await createImageBitmap(new Blob([bytes], { type: "image/png" }));
+      const brush = new OffscreenCanvas(image.width, image.height).getContext("2d");
+      brush.drawImage(image, 0, 0);
+      return brush.getImageData(0, 0, image.width, image.height).data;
+    }),
+  );
+  let others = 0;
+  for (let i = 0; i < before.length; i += 4) {
+    others += [0, 1, 2].some((k) => Math.abs(after[i + k] - before[i + k]) > 32) ? 1 : 0;
+  }
+  return (4 * others) / before.length;
+}
+
 /** Throws if axe finds something serious: labels, roles, contrast, focus. Tells the least contrast over a picture. */
 export async function checkAccess(page) {
   // Through the protocol, not a script element: the content policy rightly forbids those.

@@ -41,8 +41,8 @@ impl Grid {
                 return None;
             }
             let step = (-depth / STEEPEST - aside).max(LEAST * self.cell);
-            // A way of no length has come to its end.
-            at = (at + step / length).min(end);
+            // A way of no length has come to its end. One so long that a step of it is nothing beside it goes on all the same.
+            at = (at + step / length).max(at.next_up()).min(end);
         }
     }
 }
@@ -63,4 +63,29 @@ fn within(bounds: &Bounds, from: DVec3, way: DVec3) -> Option<(f64, f64)> {
         last = last.min(one.max(two));
     }
     (first <= last).then_some((first, last))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_way_however_long_comes_to_its_end() {
+        let corners = [0, 1, 2, 3].map(|k| {
+            let [x, y] = [f64::from(k & 1), f64::from(k >> 1)];
+            DVec3::new(x, y, if k == 1 || k == 2 { 1.0 } else { 0.0 }) * 0.1
+        });
+        let triangles = [[0, 1, 2], [0, 3, 1], [0, 2, 3], [1, 3, 2]];
+        let grid = Grid::new(&corners, &triangles, 0.005).unwrap();
+        let middle = corners.iter().sum::<DVec3>() / 4.0;
+        let mut met = 0;
+        for far in [1.0, 1e6, 1e12, 1e13, 1e15, 1e300] {
+            for way in [DVec3::X, DVec3::new(0.3, -0.8, 0.5), DVec3::NEG_Z] {
+                let (from, to) = (middle - way * far, middle + way * far);
+                met += usize::from(grid.enters(from, to).is_some());
+                let _ = grid.comes_near(from, to, 1e-4);
+            }
+        }
+        assert!(met >= 6, "{met}");
+    }
 }

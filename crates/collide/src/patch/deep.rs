@@ -211,14 +211,14 @@ impl Patch {
             skin: watch.min(grid.cell()),
         };
         let mut deep = std::mem::take(&mut self.deep);
-        self.touch_nodes((c, range.clone()), &course, scene, &mut deep, out);
-        for n in range {
+        let placed = self.touch_nodes((c, range.clone()), &course, scene, &mut deep, out);
+        for n in range.filter(|_| placed) {
             self.touch_between((c, n), &course, scene, &deep, out);
         }
         self.deep = deep;
     }
 
-    /// Each node of the gathered triangles.
+    /// Each node of the gathered triangles. False if the body is at no place.
     fn touch_nodes(
         &mut self,
         (c, range): (u32, Range<usize>),
@@ -226,7 +226,7 @@ impl Patch {
         scene: &Scene<'_>,
         deep: &mut Depths,
         out: &mut Vec<Touch>,
-    ) {
+    ) -> bool {
         let Depths {
             nodes,
             points,
@@ -273,7 +273,7 @@ impl Patch {
             add(nodes[k], normal, points[k] + normal * at.depth);
         }
         if course.end.is_none() || !asked {
-            return;
+            return asked;
         }
         for (k, node) in nodes.iter().enumerate() {
             if depths[k] == f64::NEG_INFINITY
@@ -283,6 +283,7 @@ impl Patch {
                 add(*node, normal, at);
             }
         }
+        true
     }
 
     /// Where a gathered triangle is deeper between its corners than there, or comes in between them (F42).

@@ -197,10 +197,12 @@ impl Patch {
 
     /// Shows the boxes over its triangles: how many levels are below each, and whether a triangle inside was near when last gathered. They hold what is in them
     /// wherever it has drifted since they were fitted.
-    pub fn see_boxes(&self, mut see: impl FnMut(usize, &Bounds, bool)) {
+    /// `near` is memory that is used again.
+    pub fn see_boxes(&self, near: &mut Vec<u32>, mut see: impl FnMut(usize, &Bounds, bool)) {
         let slack = self.looks.slack();
         // One pass over what is near, whatever the number of probes.
-        let mut near: Vec<u32> = self.near.iter().map(|pair| pair.1).collect();
+        near.clear();
+        near.extend(self.near.iter().map(|pair| pair.1));
         near.sort_unstable();
         near.dedup();
         let is_near = |t: u32| near.binary_search(&t).is_ok();

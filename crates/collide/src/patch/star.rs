@@ -11,6 +11,9 @@ const FIRST: usize = ROOM - 1;
 /// So many triangles have room in a block: with their number and the next block a line of the cache.
 const WIDE: usize = 14;
 
+/// For so many nodes and blocks more there is room, and for a quarter of those there are.
+const SPARE: usize = 64;
+
 /// The block that is none.
 const END: u32 = u32::MAX;
 
@@ -124,6 +127,10 @@ impl Stars {
             }
             stars.blocks.push(block);
         }
+        // What tears make has room, so that no edit moves all of them in memory.
+        stars.nodes.reserve_exact(nodes / 4 + SPARE);
+        let blocks = stars.blocks.len();
+        stars.blocks.reserve_exact(blocks / 4 + SPARE);
         stars
     }
 

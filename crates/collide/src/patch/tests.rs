@@ -675,7 +675,7 @@ fn boxes_that_are_shown_hold_what_swings_in_them() {
     let moved = patch.follow(&up);
     patch.gather(std::slice::from_ref(&probe), &up, moved);
     let mut all = Bounds::EMPTY;
-    patch.see_boxes(|_, bounds, _| {
+    patch.see_boxes(&mut Vec::new(), |_, bounds, _| {
         all.add(bounds.low);
         all.add(bounds.high);
         assert!(bounds.high.y >= 0.004, "{bounds:?}");

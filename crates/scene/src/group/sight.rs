@@ -52,7 +52,7 @@ impl Group {
         search.contacts += (self.contacts.len() + self.touched_by_needles()) as u32;
         for skin in &self.skins {
             let from = boxes.len();
-            skin.patch.see_boxes(|level, bounds, is_near| {
+            skin.patch.see_boxes(near, |level, bounds, is_near| {
                 boxes.push(BoxInsight::new(bounds, is_near, level as u32));
             });
             search.boxes += (boxes.len() - from) as u32;

@@ -249,9 +249,12 @@ impl Membrane {
     pub(super) fn across(&mut self, nodes: &Nodes, node: NodeId) -> Aim {
         let mut around = std::mem::take(&mut self.gauge.around);
         let (values, axes) = principal(&matrix(&self.tension_near(nodes, node, &mut around)));
-        let free = match self.reach_of(node.slot()) {
-            Some(reach) => self.release(nodes, node, reach, &mut around),
-            None => DVec3::ZERO,
+        let [free, behind] = match self.reach_of(node.slot()) {
+            Some(reach) => [
+                self.release(nodes, node, reach, &mut around),
+                self.behind(node),
+            ],
+            None => [DVec3::ZERO; 2],
         };
         self.gauge.around = around;
         let most = (0..3)
@@ -266,7 +269,13 @@ impl Membrane {
                 sum + (b - a).cross(c - a)
             });
         let along = normal.cross(along).normalize_or_zero();
-        if along.dot(free).abs() < ASTRAY * free.length() {
+        // As a tip would take it: onward.
+        let onward = if along.dot(behind) > 0.0 {
+            -along
+        } else {
+            along
+        };
+        if onward.dot(free) < ASTRAY * free.length() {
             return Aim::Toward(free);
         }
         Aim::Along(along)

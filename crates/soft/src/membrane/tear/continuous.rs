@@ -32,20 +32,24 @@ impl Tear<'_> {
         self.sheet.edit(event, |edit| {
             let mut growth = Growth::Held;
             let (mut found, mut left) = (found, length);
-            for _ in 0..LEGS {
+            for leg in 0..LEGS {
+                let mark = edit.mark();
                 let way = found.point - edit.sheet().rest(tip);
                 let reach = way.length();
                 let within = (reach - lengths.gap) / reach;
                 let gone = advance(edit, tip, &found, within.min(left / reach));
+                match settle(edit, tip, way, &lengths, spared) {
+                    Ok(true) => return Ok(Growth::Ended),
+                    Ok(false) => {}
+                    Err(refusal) if leg == 0 => return Err(refusal),
+                    // What came before stays.
+                    Err(_) => {
+                        edit.undo_to(mark);
+                        break;
+                    }
+                }
                 if gone > 0.0 {
                     growth = Growth::Grew(tip);
-                }
-                if end_if_near(edit, tip, way, lengths.near)? {
-                    return Ok(Growth::Ended);
-                }
-                let tidied = tidy(edit, tip, way, &lengths, spared)?;
-                if tidied == Growth::Ended {
-                    return Ok(Growth::Ended);
                 }
                 left -= gone * reach;
                 // It goes on where the side of a triangle was all that held it.
@@ -61,6 +65,18 @@ impl Tear<'_> {
             Ok(growth)
         })
     }
+}
+
+/// Ends a tear where its tip has come near a rim, or puts the triangles around the tip in order; true if it has ended.
+fn settle(
+    edit: &mut Edit<'_>,
+    tip: NodeId,
+    way: DVec3,
+    lengths: &Lengths,
+    spared: &[bool],
+) -> Result<bool, Refusal> {
+    Ok(end_if_near(edit, tip, way, lengths.near)?
+        || tidy(edit, tip, way, lengths, spared)? == Growth::Ended)
 }
 
 /// Moves a tip along its way through a triangle, by a part of it, or by less if it may not go so far; by which part it did.
