@@ -140,7 +140,7 @@ pub enum Measure {
     /// The same without what is compressed, N.
     Pulled,
     /// The greatest principal tension, N/m, weighted by area. At a tip, where tension grows without bound as the mesh is refined, what the field of a tear that sets free as much
-    /// energy bears on average within `reach` (m) at rest ([`Membrane::release_at`]).
+    /// energy bears on average within `reach` (m) at rest ([`release_at`](super::Membrane::release_at)).
     Tension {
         /// How far a tip looks around, m.
         reach: f64,
