@@ -74,25 +74,23 @@ fn suite(effort: Effort) -> Result<Vec<Row>> {
         ("collide/huang, Table 4.1, forty singular pairs", &forty),
         ("collide/huang, Table 4.1, random pairs", &scene),
     ] {
-        let repeats = 100_000 / pairs.len();
-        let run = |test: Test| {
-            let began = || {
-                for _ in 0..repeats {
-                    for [a, b] in black_box(pairs) {
-                        black_box(test(a, b));
-                    }
-                }
-            };
-            time(began) * 1e9 / (repeats * pairs.len()) as f64
-        };
-        let mut jobs = TESTS.map(|(_, test)| move || run(test));
-        let [a, b, c, d] = &mut jobs;
-        let mut kinds = || run(|a, b| black_box(contact(a, b)).exists());
+        // Each test is compiled into a loop of its own, as it is into trees.
+        let mut exact = || all(pairs, touch);
+        let mut by_moller = || all(pairs, moller);
+        let mut by_original = || all(pairs, original);
+        let mut by_improved = || all(pairs, improved);
+        let mut kinds = || all(pairs, |a, b| contact(a, b).exists());
         // A million pairs in ten rounds.
         let samples = interleave(
             "collide/huang",
             effort.repeats(30, 10),
-            &mut [a, b, c, d, &mut kinds],
+            &mut [
+                &mut exact,
+                &mut by_moller,
+                &mut by_original,
+                &mut by_improved,
+                &mut kinds,
+            ],
         );
         let of = |k: usize| Summary::of(samples[k].iter().copied());
         for (k, (name, _)) in TESTS.iter().enumerate().skip(1) {
@@ -121,6 +119,19 @@ fn suite(effort: Effort) -> Result<Vec<Row>> {
         );
     }
     Ok(rows)
+}
+
+/// ns that a test takes of a pair: of about a hundred thousand, the same ones again and again.
+fn all(pairs: &[[[DVec3; 3]; 2]], test: impl Fn(&[DVec3; 3], &[DVec3; 3]) -> bool) -> f64 {
+    let repeats = 100_000 / pairs.len();
+    let took = time(|| {
+        for _ in 0..repeats {
+            for [a, b] in black_box(pairs) {
+                black_box(test(a, b));
+            }
+        }
+    });
+    took * 1e9 / (repeats * pairs.len()) as f64
 }
 
 /// Pairs that touch, as in the table.
