@@ -5,7 +5,8 @@
 use glam::{DVec3, Vec3Swizzles};
 use trocar_dynamics::{Field, Matter, Nodes};
 use trocar_math::{real, rotation};
-use trocar_mesh::primitive::SheetShape;
+use trocar_mesh::Surface;
+use trocar_mesh::primitive::{HexagonalShape, SheetShape};
 use trocar_mesh::sheet::{Kind, NodeId, Sheet};
 use trocar_soft::membrane::tear::{Aim, Algorithm, Lengths, TearSettings, Thresholds};
 use trocar_soft::membrane::{Material, Measure, Membrane, MembraneParts};
@@ -22,6 +23,12 @@ const STILL: Field = Field {
     gravity: DVec3::ZERO,
 };
 
+const FILM: Material = Material::Sheet {
+    stiffness: STIFFNESS,
+    poisson: POISSON,
+    density: 400.0,
+};
+
 /// A strip with squares of this size (m) that is held at its long sides, slit along its middle so far (m), and what else is held.
 fn slit(edge: f64, depth: f64, also: impl Fn(DVec3) -> bool) -> (Membrane, Nodes) {
     let shape = SheetShape {
@@ -31,13 +38,19 @@ fn slit(edge: f64, depth: f64, also: impl Fn(DVec3) -> bool) -> (Membrane, Nodes
         columns: (LENGTH / edge).round() as usize + 1,
         rows: (HEIGHT / edge).round() as usize + 1,
     };
+    slit_of(&shape.surface().unwrap(), FILM, edge, depth, also)
+}
+
+/// The same of any strip as high.
+fn slit_of(
+    surface: &Surface,
+    material: Material,
+    edge: f64,
+    depth: f64,
+    also: impl Fn(DVec3) -> bool,
+) -> (Membrane, Nodes) {
     let build = |fixed| {
-        let sheet = Sheet::new(&shape.surface().unwrap()).unwrap();
-        let material = Material::Sheet {
-            stiffness: STIFFNESS,
-            poisson: POISSON,
-            density: 400.0,
-        };
+        let sheet = Sheet::new(surface).unwrap();
         let mut parts = MembraneParts::new(sheet, material);
         parts.fixed = fixed;
         parts.measure = Measure::Tension { reach: REACH };
@@ -83,7 +96,7 @@ fn slit(edge: f64, depth: f64, also: impl Fn(DVec3) -> bool) -> (Membrane, Nodes
         !(1e-6..=HEIGHT - 1e-6).contains(&rest.y) || also(rest)
     });
     let held = held.map(|n| n.slot());
-    let whole = SheetShape::surface(&shape).unwrap().positions.len();
+    let whole = surface.positions.len();
     build(held.filter(|n| *n < whole).collect())
 }
 
@@ -144,6 +157,35 @@ fn a_tear_along_a_strip_sets_free_what_the_strip_holds() {
         let factor = (EXPECTED * STIFFNESS).sqrt();
         let mean = mean_of_the_field() * factor / REACH.sqrt();
         assert!((stress / mean - 1.0).abs() < 0.03, "{stress} of {mean}");
+    }
+}
+
+#[test]
+fn a_net_of_springs_sets_free_what_it_holds() {
+    for rows in [13, 25] {
+        let edge = HEIGHT / (0.75_f64.sqrt() * (rows - 1) as f64);
+        let shape = HexagonalShape {
+            rows,
+            columns: (LENGTH / edge).round() as usize,
+            edge,
+        };
+        let constant = 6500.0;
+        let net = Material::Springs {
+            stiffness: constant,
+            mass: 1e-3,
+        };
+        let surface = shape.surface().unwrap();
+        let (membrane, mut nodes) = slit_of(&surface, net, edge, 12e-3, |_| false);
+        stretch(&membrane, &mut nodes, |_| false);
+        // Of equilateral triangles: c · 2/√3 with a contraction of 1/3 across.
+        let modulus = constant * 2.0 / 3.0_f64.sqrt() / (1.0 - 1.0 / 9.0);
+        let expected = HEIGHT * 0.5 * modulus * STRAIN * STRAIN;
+        for reach in [REACH, 2e-3] {
+            let release = membrane.release_at(&nodes, tip(&membrane), reach);
+            println!("{rows} rows, reach {reach}: {release} of {expected}");
+            assert!((release.x / expected - 1.0).abs() < 0.03, "{release}");
+            assert!(release.yz().length() < 0.05 * expected, "{release}");
+        }
     }
 }
 
