@@ -79,7 +79,7 @@ fn a_finer_sheet_tears_about_as_far() {
         (torn.length - cut, torn)
     });
     let ((way, coarse), (finer, fine)) = (coarse, fine);
-    assert!((0.75..1.3).contains(&(finer / way)), "{way} {finer}");
+    assert!((0.85..1.15).contains(&(finer / way)), "{way} {finer}");
     assert!((coarse.mean_edge / fine.mean_edge - 2.0).abs() < 0.05);
     // As the program does it for a scene that knows nothing of it.
     let scene = Scene::from_text("test.toml", &trousers(0)).unwrap();
