@@ -142,7 +142,7 @@ fn circle(name: &str, algorithm: Algorithm, refine: usize, rows: &mut Vec<Row>) 
         let from = match hand {
             Some((pose, _)) if !far => pose,
             _ => {
-                // Beside the tip.
+                // Beside the tip, well inside: taken nearer to it, or steered harder, a flap tears by the grip, and the ways rank otherwise.
                 let place = nodes.position[tip.slot()] + inwards * 0.8e-3;
                 let pose = Pose::new(place, DQuat::IDENTITY);
                 forceps.open();

@@ -80,7 +80,7 @@ fn slant(sheet: &Sheet, way: DVec3) -> f64 {
     sum / f64::max(length, f64::MIN_POSITIVE)
 }
 
-/// A tip that sticks is pressed into the sheet and drawn along it.
+/// A tip that sticks is pressed into the sheet and drawn along it. With thresholds far from these it slips over the sheet, or cuts along its way: it shows that a rip across can be had, not that it always is.
 fn rip(rows: &mut Vec<Row>) -> Result<()> {
     let thresholds = Thresholds {
         tip: 250.0,
